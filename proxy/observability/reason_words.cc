@@ -26,6 +26,8 @@ constexpr std::array kRows = {
     Row{"arm-was-busy", {"ARM was busy with the resource; waited, compared, and sent again", ""}},
     Row{"etag-moved-without-a-change", {"the ETag had moved without a change that matters; sent again with the fresh one", ""}},
     Row{"merged", {"others had changed something else; both changes were sent together", ""}},
+    Row{"insisted",
+        {"refused before, and came again unchanged from a client that does not read; sent over what others changed", ""}},
     Row{"read-again-since-refusal", {"its client has read again since it was refused; sent with the fresh ETag", ""}},
     Row{"waited-for-a-read-that-is-up-to-date", {"waited until ARM's reads showed the last accepted write", ""}},
     Row{"waited-for-the-group-to-appear", {"waited until its new resource group was visible", ""}},
@@ -80,7 +82,7 @@ constexpr std::array kRows = {
     Row{"client-left-while-verifying", {"its client left while the resource was read; it was not sent", kLongerTimeout}},
     // Lost answers.
     Row{"answer-recovered-by-reading", {"ARM's answer was lost; a look shows that the write took effect", ""}},
-    Row{"answer-lost-state-unmoved", {"ARM's answer was lost, and nothing had changed; sent again with the same ETag", ""}},
+    Row{"answer-lost-state-unmoved", {"ARM's answer was lost, and nothing had come of it; sent again", ""}},
     Row{"answered-an-earlier-sending", {"the same request came twice and ran once; this is its answer", ""}},
     Row{"answered-as-recorded",
         {"the same request ran before; this is what is recorded of its answer, and what is there now", ""}},

@@ -19,7 +19,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::FalseAlarmIgnoresLeaf, "false-alarm-ignores-leaf", "", {}, 100},
       {Mutant::UnchangedVouches, "unchanged-vouches", "many-counters", {"none"}, 100},
       {Mutant::OwnReadsForgotten, "own-reads-forgotten", "create-race", {"late-unguarded"}, 500},
-      {Mutant::LostIsOver, "lost-is-over", "groups", {"late-unguarded"}, 500},
+      {Mutant::LostIsOver, "lost-is-over", "tags-beside", {"late-unguarded", "no-etags", "leaving-clients"}, 500},
       {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", {"lossy"}, 2000},
       {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", {"lossy"}, 500},
       {Mutant::PostSentAgain, "post-sent-again", "restarts", {"lossy"}, 100},

@@ -91,6 +91,16 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   co_return Decision{{}, was_ours(write, *std::move(now))};
 }
 
+// Whether the client itself has removed it since it was what the write is built from, and nobody else has written.
+bool has_removed_it(const Write& write) {
+  if (write.client.declared.actors == policy::Actors::Many) return false;
+  const auto own = [&](const policy::Entry& e) { return e.writer == write.client.key; };
+  const uint64_t since = write.bases.known_since();
+  return write.ask([&](const policy::History& history) {
+    return history.deleted_by() == write.client.key && history.deleted() > since && !history.written_since(since, own);
+  });
+}
+
 // By reading what is there and comparing, where no ETag can tell. Suspends.
 Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
@@ -106,8 +116,8 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
     co_return Decision{{}, was_ours(write, *std::move(now))};
   }
   policy::Verdict verdict = reconcile(write, *now);
-  // What is gone cannot be changed: ARM says so.
-  verdict.sends |= now->absent() && write.plan.operation == arm::OperationKind::Patch;
+  // What is gone cannot be changed: ARM says so. And who has removed it makes it anew.
+  verdict.sends |= now->absent() && (write.plan.operation == arm::OperationKind::Patch || has_removed_it(write));
   if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     const std::string_view why =

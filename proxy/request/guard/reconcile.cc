@@ -19,6 +19,9 @@
 namespace armgate {
 namespace {
 
+constexpr std::string_view kNotComparable =
+    " What it asks for cannot be compared with what is there: a member may stand in it twice, a number may be out of range, or it is "
+    "nested too deep.";
 constexpr std::string_view kNotKept =
     " What its client was shown was not kept, so that changes of other members cannot be told from it: is it longer than "
     "history.body_keep_max?";
@@ -31,19 +34,26 @@ bool was_ever_read(const Write& write) {
   return write.ask([](const policy::History& history) { return history.was_ever_read(); });
 }
 
-// When the newest change that is not this client's became known, if it passed by.
-std::string since_text(const Write& write) {
+// Who changed it, and when the newest change that is not this client's became known, if it passed by.
+std::string conflict_text(const Write& write, std::string_view place) {
   uint64_t base = 0;
   for (const policy::BaseState& state : write.bases.possible) base = std::max(base, state.entry);
-  const auto changed = write.ask([&](const policy::History& history) {
-    std::optional<TimePoint> newest;
+  std::optional<TimePoint> newest;
+  bool is_own = false;
+  write.ask([&](const policy::History& history) {
     for (const policy::Entry& entry : history.entries()) {
-      if (entry.number > base && entry.writer != write.client.key) newest = entry.known.time;
+      if (entry.number <= base) continue;
+      is_own |= entry.writer == write.client.key && entry.cause == policy::Cause::Written;
+      if (entry.writer != write.client.key) newest = entry.known.time;
     }
-    return newest;
   });
-  if (!changed) return "since";
-  return fmt::format("{:.1f} s ago", std::chrono::duration<double>(write.parts.clock.now() - *changed).count());
+  if (newest) {
+    const std::chrono::duration<double> ago = write.parts.clock.now() - *newest;
+    return fmt::format("Somebody else changed {} {:.1f} s ago.", place, ago.count());
+  }
+  if (is_own)
+    return fmt::format("{} has changed since, perhaps by a write of this client's whose answer it has not seen.", place);
+  return fmt::format("Somebody else changed {} since.", place);
 }
 
 // What of the write may be merged with others' changes; nothing: all of it has to be built on what is there.
@@ -99,6 +109,14 @@ Task<void> read_other_versions(const Write& write, SeenState& there) {
   }
 }
 
+// The client's own token has died: ARM's challenge is what it needs to get another.
+Outcome token_refused(const Write& write, SeenState&& seen) {
+  write.report().altered = true;
+  Outcome outcome = stop(write, Outcome::Kind::Answered, {std::move(seen.head), std::move(seen.body)}, "verify-failed");
+  outcome.answer.head.fields.remove("Content-Encoding");
+  return outcome;
+}
+
 // Whether a state that the write may be built from is known by its ETag alone.
 bool cannot_be_compared(const Write& write) {
   return std::ranges::any_of(write.bases.possible, [](const policy::BaseState& b) { return !b.absent && !b.gone && !b.body; });
@@ -115,6 +133,7 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 }  // namespace
 
 bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
+  if (seen.absent()) note_removed_with_parent(write.parts, write.plan, asked);
   policy::Shown shown;
   shown.asked = asked;
   shown.at = write.parts.clock.next_moment();
@@ -149,6 +168,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
       now->is_hidden = true;
       co_return *std::move(now);
     }
+    if (now && now->head.status == 401) co_return token_refused(write, *std::move(now));
     const bool readable = now && (now->exists() || now->absent());
     if (now && now->exists()) write.record_event(policy::Found{asked});
     if (!readable) co_return try_later(write, why_not, "verify-failed", come_again_after(write, now));
@@ -233,14 +253,17 @@ void note_insisted(const Write& write) {
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
                 const SeenState* found) {
-  if (!verdict.conflict) {
-    const std::string text = fmt::format("{}{}", why, cannot_be_compared(write) ? kNotKept : "");
-    return refused_by_arm(write, make_stale("ArmgateStaleWrite", text, verdict.pointers), reason, found);
+  // The whole: one of the two cannot be compared.
+  const bool is_everything = !verdict.pointers.empty() && verdict.pointers.front().empty();
+  if (!verdict.conflict || is_everything) {
+    const std::string_view more = is_everything ? kNotComparable : cannot_be_compared(write) ? kNotKept : "";
+    const auto places = is_everything ? std::vector<std::string>() : verdict.pointers;
+    return refused_by_arm(write, make_stale("ArmgateStaleWrite", fmt::format("{}{}", why, more), places), reason, found);
   }
   // Some SDKs show the message alone, and none of the details.
   const std::string_view place =
       verdict.pointers.empty() ? std::string_view("the same") : std::string_view(verdict.pointers.front());
-  const std::string both = fmt::format("{} Somebody else changed {} {}.", why, place, since_text(write));
+  const std::string both = fmt::format("{} {}", why, conflict_text(write, place));
   return refused_by_arm(write, make_stale("ArmgateConflict", both, verdict.pointers), reason, found);
 }
 

@@ -8,15 +8,13 @@
 namespace armgate {
 namespace {
 
-// Where only its answer was lost: much less than clients wait, for each of these keeps all others away.
-constexpr Duration kLostMax = std::chrono::seconds(10);
 // Where it is done, and its operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
 constexpr Duration kUnseenMax = std::chrono::seconds(5);
 
 Duration may_come_to_more_for(const OperationLease& op_lease) {
   const LeasedWrite& write = op_lease.write();
   if (is_mutant(Mutant::AbortTakenForEnd)) return Duration{};
-  if (write.is_on_its_way && !is_mutant(Mutant::LostIsOver)) return write.inherited ? kOnItsWayMax : kLostMax;
+  if (write.is_on_its_way && !is_mutant(Mutant::LostIsOver)) return write.inherited ? kOnItsWayMax : kLateEffectMax;
   const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
   return runs_unseen ? kUnseenMax : Duration{};
 }

@@ -195,7 +195,8 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && watcher.by == write.tracking.by &&
                              progress == arm::Progress::Missing && write.because == LeasedBecause::Accepted;
   if (not_yet_there) progress = arm::Progress::Unknown;
-  if (is_settled(watcher, *seen) && ++watcher.settled >= kSettledMax) progress = arm::Progress::Failed;
+  const int looks = write.is_on_its_way ? 1 : kSettledMax;  // one that comes after all that may have come of it tells enough
+  if (is_settled(watcher, *seen) && ++watcher.settled >= looks) progress = arm::Progress::Failed;
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     operation_ended(parts, watcher.op_lease, progress);

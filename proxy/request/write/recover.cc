@@ -14,13 +14,14 @@
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/leased_write.h"
+#include "proxy/request/operation/progress.h"
 #include "proxy/request/read_again.h"
 
 namespace armgate {
 namespace {
 
 constexpr int kRenewalsMax = 32;  // ten neighbours that share one ETag may all come first, some of them twice
-constexpr int kLostMax = 3;       // sendings whose answers may get lost before the outcome is called unknown
+constexpr int kLossesMax = 3;     // sendings whose answers may get lost before the outcome is called unknown
 constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);
 
@@ -159,35 +160,76 @@ Task<Result<SeenState>> see_up_to_date(const Write& write) {
   }
 }
 
-// What is there now tells what became of the lost sending, and whether a second one is harmless.
-Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
-  auto now = co_await see_up_to_date(write);
-  if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
-  // Whatever became of the lost sending, a second one can only make what the first one did not.
-  if (attempts.must_be_absent && now->absent()) co_return Step<void>();
-  if (has_etag && now->exists() && now->etag == attempts.if_match) {
-    write.report().reason = "answer-lost-state-unmoved";
-    co_return Step<void>();
-  }
-  const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
-  if (taken_for_ours) co_return was_ours(write, *std::move(now));
-  // Without a precondition that ARM is known to honour the first sending may yet take effect.
-  if (!has_etag && !attempts.must_be_absent) {
-    co_return unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.");
-  }
-  // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
-  policy::Verdict verdict;
-  const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
-  if (has_etag && !has_failed && goes_again(write, attempts, *now, verdict)) {
-    write.report().reason = "answer-lost-state-unmoved";
-    co_return Step<void>();
-  }
-  co_return refused(write,
-                    "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-                    "answer-lost-state-moved", verdict, has_etag ? &*now : nullptr);
+// Whether a second sending can only do what the lost one did not: both carry a precondition that the first one's effect breaks.
+bool is_harmless_again(const Write& write, const Attempts& attempts, const SeenState& now) {
+  const bool is_own = write.rule() == policy::BaseRule::OwnPrecondition;
+  const std::string_view etag = is_own ? std::string_view(attempts.clients_if_match) : attempts.if_match;
+  if (!etag.empty() && now.exists() && now.etag == etag) return true;
+  const bool creates = attempts.must_be_absent || (is_own && write.head().fields.get("If-None-Match") == "*");
+  return creates && now.absent();
 }
 
+// Whether the state shows the lost sending's doing. Where nothing is known of what was there before, only to the letter.
+bool shows_lost_sending(const Write& write, const Attempts& attempts, const SeenState& now) {
+  const bool is_known = write.has_bases();
+  return is_ours(write, attempts, now) && (is_known || asks_for_exactly(write, now));
+}
+
+// The lost sending cannot take effect any more, and has not: the state decides, as before the first one.
+Step<void> once_settled(const Write& write, Attempts& attempts, const SeenState& now) {
+  write.report().reason = "answer-lost-state-unmoved";
+  const bool has_failed = now.exists() && arm::progress_of_resource(now.head, now.body) == arm::Progress::Failed;
+  if (write.is_unconditional() && !has_failed) return {};  // nobody else could write meanwhile
+  policy::Verdict verdict;
+  if (!has_failed && goes_again(write, attempts, now, verdict)) {
+    attempts.maybe_applied = false;
+    return {};
+  }
+  return refused(write,
+                 "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
+                 "answer-lost-state-moved", verdict, &now);
+}
+
+// What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so, nothing
+// goes before the lost one can take effect no more.
+Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
+  const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
+  while (true) {
+    auto now = co_await see_up_to_date(write);
+    if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
+    if (is_harmless_again(write, attempts, *now)) {
+      write.report().reason = "answer-lost-state-unmoved";
+      co_return Step<void>();
+    }
+    const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || shows_lost_sending(write, attempts, *now);
+    if (taken_for_ours) co_return was_ours(write, *std::move(now));
+    if (has_etag || attempts.must_be_absent) {
+      // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
+      policy::Verdict verdict;
+      const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
+      if (has_etag && !has_failed && goes_again(write, attempts, *now, verdict)) {
+        write.report().reason = "answer-lost-state-unmoved";
+        co_return Step<void>();
+      }
+      co_return refused(
+          write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
+          "answer-lost-state-moved", verdict, has_etag ? &*now : nullptr);
+    }
+    // Some things are to be carried out whenever they are asked for; and a client's own precondition is for ARM to judge.
+    const bool is_decidable = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send &&
+                              write.rule() != policy::BaseRule::OwnPrecondition;
+    const TimePoint at = write.parts.clock.now();
+    if (is_decidable && at >= settled_at) co_return once_settled(write, attempts, *now);
+    auto end = ClientWait::End::TimeUp;
+    if (is_decidable) end = co_await pause_counted(write, std::min<Duration>(kLostPause, settled_at - at));
+    if (end != ClientWait::End::Ready)
+      co_return unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.");
+  }
+}
+
+// A delete is an intention, so that it goes again; but not as long as the lost one may yet remove what somebody makes after the second.
 Task<Step<void>> after_lost_delete(const Write& write) {
+  const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
   while (true) {
     const auto now = co_await see(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
@@ -199,7 +241,10 @@ Task<Step<void>> after_lost_delete(const Write& write) {
       co_return std::move(outcome);
     }
     const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
-    if (!underway) co_return Step<void>();  // still there and in a final state: a delete is an intention, it goes again
+    if (!underway && write.parts.clock.now() >= settled_at) {
+      write.report().reason = "answer-lost-state-unmoved";
+      co_return Step<void>();
+    }
     const auto end = co_await pause_counted(write, kDeletePause);
     if (end != ClientWait::End::Ready) co_return unknown(write, "ARM's answer was lost; the delete seems to run.");
   }
@@ -267,9 +312,10 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
   }
   ++attempts.renewals;
   if (!verdict.merged) write.parts.shared.counters.spurious_412s.fetch_add(1, std::memory_order_relaxed);
-  write.report().reason = verdict.by_right ? "read-again-since-refusal"
-                          : verdict.merged ? "merged"
-                                           : "etag-moved-without-a-change";
+  write.report().reason = verdict.by_right                            ? "read-again-since-refusal"
+                          : verdict.merged                            ? "merged"
+                          : write.report().guard.ends_with(kInsisted) ? "insisted"
+                                                                      : "etag-moved-without-a-change";
   co_return Step<void>();
 }
 
@@ -307,15 +353,12 @@ Task<Step<void>> after_lost_answer(const Write& write, Attempts& attempts, const
   const bool repeats = ++attempts.lost > 1;
   if (repeats) {
     const auto end = co_await pause_counted(write, kLostPause);
-    if (attempts.lost > kLostMax || end != ClientWait::End::Ready) {
+    if (attempts.lost > kLossesMax || end != ClientWait::End::Ready) {
       co_return unknown(write, "ARM's answer was lost again and again.");
     }
   }
   const bool has_etag = write.replaces && write.is_guarded_by_etag() && !attempts.if_match.empty() && !attempts.must_be_absent;
-  const bool compared = write.has_bases() && write.rule() != policy::BaseRule::Create;
-  if (attempts.must_be_absent || has_etag || compared) {
-    co_return co_await after_lost_replacement(write, attempts, has_etag);
-  }
+  if (write.replaces) co_return co_await after_lost_replacement(write, attempts, has_etag);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
   if (is_mutant(Mutant::PostSentAgain)) co_return Step<void>();
   co_return unknown(write, fmt::format("ARM's answer was lost: {}.", error.context));

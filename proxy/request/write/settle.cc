@@ -64,11 +64,13 @@ bool keeps_others_off(const Write& write) {
   // replacement that was compared before it took effect, and that no ETag guards, would wipe them out.
   const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
   const bool sets_members = write.plan.operation == arm::OperationKind::Patch && !shows_an_etag(write);
+  // It would remove what somebody makes after it.
+  const bool removes = write.plan.operation == arm::OperationKind::Delete;
   // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
   // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
   const bool covers_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
   const bool is_held_off = has_precondition(write) && covers_all && write.plan.keys.size() == 1;
-  return (is_compared || sets_members) && !is_held_off;
+  return (is_compared || sets_members || removes) && !is_held_off;
 }
 
 LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId intent) {
@@ -77,7 +79,9 @@ LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId in
   leased.because = accepted ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
   leased.host = write.head().host;
   leased.runs_unseen = outcome.runs_unseen;
-  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && has_precondition(write));
+  const int status = outcome.answer.head.status;
+  const bool was_lost_by_arm = status == 408 || status == 502 || status == 504;  // its front end says so of what lies behind
+  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && (was_lost_by_arm || has_precondition(write)));
   leased.is_on_its_way = was_lost && keeps_others_off(write);
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();

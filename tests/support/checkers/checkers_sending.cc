@@ -18,6 +18,7 @@ namespace {
 
 // Beyond it ARM has given a request up (docs/arm.md, "Limits and headers").
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+constexpr Duration kLateEffectMax = std::chrono::seconds(10);  // of what was lost
 
 std::string operation_url(const arm::Response& answer) {
   const auto status = answer.head.fields.get("Azure-AsyncOperation");
@@ -99,7 +100,9 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
       const auto if_match = request.head.fields.get("If-Match");
       const bool guarded =
           request.head.method == arm::Method::Put && !if_match.empty() && (if_match == record.last_if_match || over);
-      harmless = guarded || request.head.method == arm::Method::Delete;
+      // It can take effect no more, and nobody else could write meanwhile.
+      const bool is_settled = request.head.method != arm::Method::Post && clock_.now() - record.sent >= kLateEffectMax;
+      harmless = guarded || is_settled;
       break;
     }
   }

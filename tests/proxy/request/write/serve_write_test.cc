@@ -31,10 +31,12 @@ TEST(ServeWrite, EveryEndIsOneWholeAnswerWithItsAttempts) {
                       {403, 403, true}, {404, 404, true}, {0, 409, false}};
   for (const End& end : ends) {
     StageRig rig;
-    if (end.of_arm == 0)
+    if (end.of_arm == 0) {
       rig.arm_fails(put(kNetwork), Sent::Maybe);
-    else
+      rig.arm(get(kNetwork), 403, {}, "{}");  // nothing shows what became of it
+    } else {
       rig.arm(put(kNetwork), end.of_arm, {{"x-ms-request-id", "of-arm"}}, R"({"error":{"code":"Odd","message":"m"}})");
+    }
     const auto running = rig.start("one", put(kNetwork), kBody);
     rig.run_until([&] { return running->done; });
     const arm::Response& answer = running->link->answer();

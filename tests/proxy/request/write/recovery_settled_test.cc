@@ -1,0 +1,134 @@
+// Goal: a sending whose answer was lost, and that no precondition holds off, is decided by what is there once nothing can come of it any
+// more. Method: an ARM that keeps one resource.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/proxy/request/write/recovery.h"
+
+namespace armgate::world::recovery_settled_test {
+namespace {
+
+using recovery::kState;
+using recovery::kWanted;
+using std::chrono::seconds;
+
+// What ARM does after the lost sending: the resource is `there` (empty: absent), and takes what comes.
+struct AfterLoss {
+  explicit AfterLoss(std::string is_there) : there(std::move(is_there)) {}
+
+  StageRig rig;
+  std::string there;
+  std::vector<std::string> writes;
+
+  void begin() {
+    rig.arm_lives([this](const arm::Request& request) {
+      Step step;
+      step.expected = request.head.method_token;
+      if (request.head.method == arm::Method::Get) {
+        step.status = there.empty() ? 404 : 200;
+        step.body = there.empty() ? R"({"error":{"code":"ResourceNotFound","message":"m"}})" : there;
+        return step;
+      }
+      writes.push_back(request.head.method_token);
+      step.status = request.head.method == arm::Method::Delete ? 204 : 200;
+      step.body = request.head.method == arm::Method::Delete ? "" : kWanted;
+      there = step.body;
+      return step;
+    });
+  }
+};
+
+TEST(LostAnswer, APutWithoutABaseIsDecidedByReading) {
+  struct Case {
+    std::string there;
+    const char* reason;
+    size_t writes;
+    int64_t waits_s;
+  };
+  for (const Case& c : {Case{kWanted, "answer-recovered-by-reading", 0, 0}, Case{kState, "answer-lost-state-unmoved", 1, 10},
+                        Case{"", "answer-lost-state-unmoved", 1, 10}}) {
+    AfterLoss arm(c.there);
+    arm.rig.arm_fails(put(kScaleSet), Sent::Maybe);
+    arm.begin();
+    const TimePoint before = arm.rig.now();
+    const auto answer = arm.rig.ask("one", put(kScaleSet), kWanted);
+    EXPECT_EQ(answer.head.status, 200) << c.there;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), c.reason) << c.there;
+    EXPECT_EQ(arm.writes.size(), c.writes) << c.there;
+    EXPECT_EQ(std::chrono::duration_cast<seconds>(arm.rig.now() - before).count(), c.waits_s) << c.there;
+  }
+}
+
+TEST(LostAnswer, ACreateIsDecidedByReading) {
+  for (const bool is_made : {true, false}) {
+    AfterLoss arm("");
+    arm.begin();
+    EXPECT_EQ(arm.rig.ask("one", get(kScaleSet)).head.status, 404);
+    StageRig& rig = arm.rig;
+    bool is_lost = false;
+    rig.arm_lives([&](const arm::Request& request) {
+      Step step;
+      step.expected = request.head.method_token;
+      const bool is_put = request.head.method == arm::Method::Put;
+      if (is_put && !std::exchange(is_lost, true)) {
+        if (is_made) arm.there = kWanted;
+        step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
+        return step;
+      }
+      if (is_put) arm.there = kWanted, arm.writes.push_back("PUT");
+      step.status = arm.there.empty() ? 404 : 200;
+      step.body = arm.there.empty() ? "{}" : arm.there;
+      return step;
+    });
+    EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
+    EXPECT_EQ(arm.writes.size(), is_made ? 0u : 1u);
+  }
+}
+
+TEST(LostAnswer, OfAClientsOwnPreconditionADoubtStaysWhereItIsBroken) {
+  StageRig rig;
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), kState);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted, {{"If-Match", "\"1\""}});
+  EXPECT_TRUE(says(answer, "ArmgateOutcomeUnknown"));
+  EXPECT_TRUE(rig.script_is_done());
+  StageRig harmless;
+  harmless.arm_fails(put(kScaleSet), Sent::Maybe);
+  harmless.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  harmless.arm(put(kScaleSet), 200, etag("\"2\""), kWanted);
+  EXPECT_EQ(harmless.ask("one", put(kScaleSet), kWanted, {{"If-Match", "\"1\""}}).head.status, 200);
+  EXPECT_TRUE(harmless.script_is_done());
+}
+
+// The lost one may yet remove what somebody makes after the second.
+TEST(LostAnswer, ADeleteGoesAgainOnlyWhenTheLostOneCannotComeAnyMore) {
+  AfterLoss arm(kState);
+  arm.rig.arm_fails("DELETE ", Sent::Maybe);
+  arm.begin();
+  const auto running = arm.rig.start("one", "DELETE " + std::string(kScaleSet));
+  arm.rig.pass(seconds(9));
+  EXPECT_TRUE(arm.writes.empty());
+  arm.rig.run_until([&] { return running->done; });
+  EXPECT_EQ(running->link->answer().head.status, 204);
+  EXPECT_EQ(running->link->answer().head.fields.get("x-armgate-reason"), "answer-lost-state-unmoved");
+  EXPECT_EQ(arm.writes.size(), 1u);
+}
+
+TEST(LostAnswer, ADeleteWhoseClientHasLeftKeepsOthersOff) {
+  AfterLoss arm(kState);
+  arm.rig.arm_fails("DELETE ", Sent::Maybe);
+  arm.begin();
+  const auto running = arm.rig.start("one", "DELETE " + std::string(kScaleSet));
+  arm.rig.pass(seconds(1));
+  running->link->leave(world::Leaving::Reset);
+  arm.rig.run_until([&] { return running->done; });
+  arm.rig.ask("two", get(kScaleSet));
+  const auto next = arm.rig.ask("two", put(kScaleSet), kWanted);
+  EXPECT_EQ(next.head.status, 200) << next.body;
+  EXPECT_EQ(next.head.fields.get("x-armgate-waited-ms"), "10000");
+}
+
+}  // namespace
+}  // namespace armgate::world::recovery_settled_test

@@ -134,6 +134,10 @@ TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   EXPECT_THAT(converse(connect(), "GET http://example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", "}"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(converse(connect(), connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(converse(connect(), "nonsense\r\n\r\n", "}"), StartsWith("HTTP/1.1 4"));
+  for (const char version : {4, 5}) {  // nothing more is waited for
+    EXPECT_THAT(converse(connect(), {version, 1}, "}"), HasSubstr("speaks SOCKS to the proxy port")) << int{version};
+  }
+  EXPECT_THAT(converse(connect(), "\r\n" + connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403")) << "RFC 9112 §2.2";
 }
 
 TEST_F(ServerTest, NamesTheClientOfWhatFailsOnceItsConnectWasRead) {

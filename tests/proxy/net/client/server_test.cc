@@ -161,6 +161,18 @@ TEST_F(ServerTest, NamesTheClientOfWhatFailsOnceItsConnectWasRead) {
                           Pair(NetEventKind::ProxyRefused, "spinnaker"), Pair(NetEventKind::HandshakeFailed, "spinnaker")));
 }
 
+TEST_F(ServerTest, TellsOfAUserNameThatItCannotTakeWithoutItsBytes) {
+  std::vector<std::string> told;
+  events_ = [&told](const NetEvent& event) {
+    if (event.kind == NetEventKind::NameNotTaken) told.push_back(std::string(event.client) + std::string(event.text));
+  };
+  open();
+  converse(connect(), connect_to("arm.example.test:443", "Proxy-Authorization: Basic YQpiOng=\r\n"));  // "a", line feed, "b:x"
+  EXPECT_THAT(told, ElementsAre(StartsWith("the user name in the client's proxy URL has a control character")));
+  converse(connect(), connect_to("arm.example.test:443", "Proxy-Authorization: Basic Ong=\r\n"));  // none, and a password
+  EXPECT_EQ(told.size(), 1u);
+}
+
 TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   open();
   const int fd = connect();

@@ -170,8 +170,8 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   from.proxy_user = std::move(decision.proxy_user);
   if (decision.user_is_unusable) {
     tell(NetEventKind::NameNotTaken, from, decision.host,
-         "the user name in the client's proxy URL has a control character, is no UTF-8 or is too long; it counts as a client "
-         "without a name until that is corrected");
+         "the user name in the client's proxy URL has a control character, is no UTF-8 or no base64, or is too long; it "
+         "counts as a client without a name until that is corrected");
   }
   if (decision.action == ConnectAction::Refuse) {
     co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from);

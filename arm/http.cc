@@ -28,9 +28,16 @@ constexpr size_t kFieldsToAdd = 6;
 
 }  // namespace
 
+// Node's fetch sends `patch` as it was written, and ASP.NET compares methods without regard to case: such a write must not pass
+// unguarded. For the others it does no harm, and the framing of answers depends on HEAD and CONNECT.
 Method method_of(std::string_view token) {
   for (const auto& [text, method] : kMethods) {
     if (text == token) return method;
+  }
+  for (const auto& [text, method] : kMethods) {
+    const bool may_change =
+        method == Method::Put || method == Method::Patch || method == Method::Post || method == Method::Delete;
+    if (may_change && equal_ignoring_case(text, token)) return method;
   }
   return Method::Other;
 }

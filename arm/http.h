@@ -18,7 +18,7 @@ namespace armgate::arm {
 
 enum class Method { Get, Head, Put, Patch, Post, Delete, Options, Connect, Other };
 
-// The method of an exact token (methods are case-sensitive, RFC 9110 §9.1).
+// Of a token. Exact (RFC 9110 §9.1), but for PUT, PATCH, POST and DELETE, which are known in any case.
 Method method_of(std::string_view token);
 std::string_view to_text(Method method);  // "OTHER" for Other
 

@@ -98,6 +98,15 @@ bool is_readable(std::string_view text) {
          });
 }
 
+// Of a Basic credential; empty if it has none, nothing if it cannot be decoded.
+std::optional<std::string> decoded_user(std::string_view credentials) {
+  if (credentials.size() > kBasicBytesMax) return std::nullopt;
+  const auto encoded = credential_of(credentials, "Basic");
+  auto pair = encoded ? decode_base64(*encoded, Alphabet::Standard) : std::nullopt;
+  if (pair) pair->resize(std::min(pair->find(':'), pair->size()));  // RFC 7617 §2: the user has no colon
+  return pair;
+}
+
 }  // namespace
 
 std::optional<TokenClaims> claims_of(std::string_view authorization) {
@@ -109,13 +118,15 @@ std::optional<TokenClaims> claims_of(std::string_view authorization) {
 }
 
 std::optional<std::string> basic_user(std::string_view credentials) {
-  if (credentials.size() > kBasicBytesMax) return std::nullopt;
-  const auto encoded = credential_of(credentials, "Basic");
-  auto pair = encoded ? decode_base64(*encoded, Alphabet::Standard) : std::nullopt;
-  if (!pair) return std::nullopt;
-  pair->resize(std::min(pair->find(':'), pair->size()));  // RFC 7617 §2: the user has no colon
-  if (pair->empty() || !is_readable(*pair)) return std::nullopt;
-  return pair;
+  auto user = decoded_user(credentials);
+  if (!user || user->empty() || !is_readable(*user)) return std::nullopt;
+  return user;
+}
+
+bool has_unusable_user(std::string_view credentials) {
+  if (!credential_of(credentials, "Basic")) return false;
+  const auto user = decoded_user(credentials);
+  return !user || (!user->empty() && !is_readable(*user));
 }
 
 }  // namespace armgate::arm

@@ -123,9 +123,10 @@ SecretOf whose_secret(const struct stat& status, const Reader& reader) {
   const bool is_owners_alone = (mode & 0077) == 0;
   if (is_owners_alone) return status.st_uid == reader.user ? SecretOf::Reader : SecretOf::Another;
   const bool is_one_groups = status.st_uid == 0 && (mode & ~mode_t{0600}) == 0040;
-  if (!is_one_groups || reader.user == 0) return SecretOf::Many;
+  if (!is_one_groups) return SecretOf::Many;
   const bool is_member = std::find(reader.groups.begin(), reader.groups.end(), status.st_gid) != reader.groups.end();
-  return is_member ? SecretOf::Reader : SecretOf::Another;
+  if (is_member) return SecretOf::Reader;
+  return reader.user == 0 ? SecretOf::Many : SecretOf::Another;  // root owns it, and gave it to others
 }
 
 Result<std::string> read_secret_file(const std::filesystem::path& file) {

@@ -47,7 +47,7 @@ enum class SecretOf {
 };
 
 // A secret is its owner's, who alone can access it; or root's, and readable, no more, for the one group that it belongs to: so
-// Kubernetes hands Secrets to a pod that has an fsGroup. Then it is the secret of an unprivileged reader in that group.
+// Kubernetes hands out Secrets, root:root to a pod without an fsGroup. Then it is the secret of a reader in that group.
 SecretOf whose_secret(const struct stat& status, const Reader& reader);
 
 // As read_file, but refuses a file that is not a secret of this process.

@@ -17,12 +17,13 @@ constexpr const char* kCiphers12 =
 
 // Length-prefixed, as ALPN wants it (RFC 7301 §3.1).
 constexpr std::string_view kProtocols = "\x08http/1.1";
+constexpr std::string_view kServedProtocols = "\x08http/1.1\x08http/1.0";  // `curl --http1.0` offers the latter alone
 
 int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
                     unsigned int offered_bytes, void*) {
   unsigned char* match = nullptr;
-  const int found = SSL_select_next_proto(&match, chosen_bytes, reinterpret_cast<const unsigned char*>(kProtocols.data()),
-                                          static_cast<unsigned int>(kProtocols.size()), offered, offered_bytes);
+  const int found = SSL_select_next_proto(&match, chosen_bytes, reinterpret_cast<const unsigned char*>(kServedProtocols.data()),
+                                          static_cast<unsigned int>(kServedProtocols.size()), offered, offered_bytes);
   if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;  // RFC 7301 §3.2: no_application_protocol
   *chosen = match;
   return SSL_TLSEXT_ERR_OK;

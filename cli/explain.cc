@@ -36,8 +36,7 @@ struct Asked {
 Result<Asked> read_request(const ExplainRequest& request) {
   Asked asked;
   asked.method = arm::method_of(request.method);
-  if (asked.method == arm::Method::Other)
-    return bad(fmt::format("\"{}\" is not a method such as GET or PUT, in capitals", request.method));
+  if (asked.method == arm::Method::Other) return bad(fmt::format("\"{}\" is not a method such as GET or PUT", request.method));
   if (request.url.starts_with('/')) {
     asked.target = request.url;
     return asked;

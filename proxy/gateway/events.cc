@@ -17,6 +17,7 @@ Named named_as(net::NetEventKind kind) {
     case NetEventKind::ConnectionLimit: return {LogLevel::Warning, "connection-limit"};
     case NetEventKind::AcceptFailed: return {LogLevel::Error, "accept-failed"};
     case NetEventKind::ProxyRefused: return {LogLevel::Warning, "connect-refused"};
+    case NetEventKind::NameNotTaken: return {LogLevel::Warning, "name-not-taken"};
     case NetEventKind::HandshakeFailed: return {LogLevel::Warning, "handshake-failed"};
     case NetEventKind::RequestRefused: return {LogLevel::Warning, "request-refused"};
     case NetEventKind::TunnelFailed: return {LogLevel::Warning, "tunnel-failed"};

@@ -192,7 +192,9 @@ const char* BodyDecoder::limit_reached() const {
 Error BodyDecoder::fail(ErrorKind kind, std::string_view why) {
   state_ = State::Failed;
   if (source_ == ErrorSource::Client) return client_error(kind, fmt::format("the request body cannot be read: {}", why));
-  return upstream_error(kind, Sent::Answered, fmt::format("the upstream's answer body cannot be read: {}", why));
+  // What to do, behind a semicolon, is for clients.
+  return upstream_error(kind, Sent::Answered,
+                        fmt::format("the upstream's answer body is broken: {}", why.substr(0, why.find("; "))));
 }
 
 }  // namespace armgate::http

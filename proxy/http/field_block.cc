@@ -270,6 +270,8 @@ Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, Er
 
 Error refusal(ErrorSource source, ErrorKind kind, std::string context) {
   if (source == ErrorSource::Client) return client_error(kind, std::move(context));
+  context.resize(std::min(context.find("; "), context.size()));
+  if (kind == ErrorKind::TooLarge) context += "; whoever runs armgate can raise that option";
   // A request was sent and its answer cannot be read: what became of it is not known.
   return upstream_error(kind, Sent::Maybe, std::move(context));
 }

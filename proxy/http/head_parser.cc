@@ -1,5 +1,6 @@
 #include "proxy/http/head_parser.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -148,14 +149,33 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
   return {};
 }
 
-Result<void> check_origin_form(std::string_view target) {
+// Path and query; or a whole https URL, whose host then counts in place of Host's (RFC 9112 §3.2.2).
+Result<void> take_target(ParsedRequestHead& request, std::string_view target) {
+  constexpr std::string_view kScheme = "https://";
   if (target.front() == '/') return {};
-  if (target.find("://") != std::string_view::npos) {
+  if (!starts_with_ignoring_case(target, kScheme)) {
+    if (target.find("://") == std::string_view::npos) {
+      return client_error(ErrorKind::BadInput, "the request target does not begin with a slash; send path and query");
+    }
     return client_error(ErrorKind::BadInput,
-                        "the request target is a whole URL; send https requests through a CONNECT tunnel "
-                        "and a target that begins with a slash in it (plain http is not forwarded)");
+                        "the request target is a URL that does not begin with https; send https requests through a CONNECT "
+                        "tunnel (plain http is not forwarded)");
   }
-  return client_error(ErrorKind::BadInput, "the request target does not begin with a slash; send path and query");
+  target.remove_prefix(kScheme.size());
+  const size_t host_end = std::min(target.find_first_of("/?"), target.size());
+  const std::optional<Authority> authority = parse_authority(target.substr(0, host_end));
+  if (!authority) {
+    return client_error(ErrorKind::BadInput,
+                        "the URL in the request line does not name one host with an optional port from 1 to 65535; send path "
+                        "and query");
+  }
+  request.head.host = lower_text(authority->host);
+  request.port = authority->port;
+  request.authority = target.substr(0, host_end);
+  const bool has_path = host_end < target.size() && target[host_end] == '/';
+  request.head.target = has_path ? std::string() : "/";
+  request.head.target += target.substr(host_end);
+  return {};
 }
 
 struct StatusLine {
@@ -224,6 +244,12 @@ std::optional<size_t> find_head_end(std::string_view bytes, size_t from) {
   return std::nullopt;
 }
 
+size_t empty_lines_before(std::string_view bytes) {
+  size_t count = 0;
+  while (bytes.substr(count).starts_with("\r\n")) count += 2;
+  return count;
+}
+
 Error head_too_large(const Limits& limits, ErrorSource source) {
   return refusal(source, ErrorKind::TooLarge,
                  fmt::format("the message head is longer than {} bytes (limits.head_bytes); send fewer or shorter headers",
@@ -248,11 +274,11 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
   request.head.method_token = line->method;
   request.head.target = line->target;
   const bool connects = request.head.method == arm::Method::Connect;
-  if (!connects) {
-    if (Result<void> origin = check_origin_form(line->target); !origin) return std::move(origin).error();
-  }
   if (Result<void> host = connects ? take_connect_target(request, *block) : take_host(request, *block); !host) {
     return std::move(host).error();
+  }
+  if (!connects) {
+    if (Result<void> taken = take_target(request, line->target); !taken) return std::move(taken).error();
   }
   if (block->expect) {
     if (!equal_ignoring_case(*block->expect, "100-continue")) {
@@ -309,13 +335,14 @@ Result<void> check_authority(const ParsedRequestHead& request, std::string_view 
   const uint16_t asked = request.port.value_or(kHttpsPort);
   if (request.head.host == host && (asked == port || (!in_tunnel && asked == kHttpsPort))) return {};
   if (in_tunnel) {
-    return client_error(ErrorKind::BadInput, fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
-                                                         "open a tunnel to each host",
-                                                         host, port));
+    return client_error(ErrorKind::BadInput,
+                        fmt::format("the request's host is not the host {}:{} that the tunnel was opened to; "
+                                    "open a tunnel to each host",
+                                    host, port));
   }
   return client_error(
       ErrorKind::BadInput,
-      fmt::format("the host header is not {} (without a port, or with 443 or {}), for which TLS was opened; open a "
+      fmt::format("the request's host is not {} (without a port, or with 443 or {}), for which TLS was opened; open a "
                   "connection for each host",
                   host, port));
 }

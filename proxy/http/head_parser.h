@@ -48,7 +48,7 @@ struct ParsedRequestHead {
   int minor_version = 1;            // HTTP/1.0 or HTTP/1.1
   bool keep_alive = true;           // the client allows another request on this connection
   bool expects_continue = false;    // waits for `100 Continue` before it sends the content
-  std::string authority;            // host[:port] as received, from Host; for CONNECT the target
+  std::string authority;            // host[:port] as received, from Host or a URL as target; for CONNECT the target
   std::optional<uint16_t> port;     // of the authority; always there for CONNECT
   std::string proxy_authorization;  // of a CONNECT request only; a secret: never log it
 };
@@ -68,11 +68,16 @@ struct ParsedResponseHead {
 // Callers refuse with head_too_large() once more than head_bytes_max bytes hold no end.
 std::optional<size_t> find_head_end(std::string_view bytes, size_t from);
 
+// How many bytes of empty lines come before a request line: they are no part of the request, and some clients end content with one
+// (RFC 9112 §2.2). Callers drop them first.
+size_t empty_lines_before(std::string_view bytes);
+
 // The refusal of a head that does not end within the limit.
 Error head_too_large(const Limits& limits, ErrorSource source);
 
 // `head` ends with the empty line. A CONNECT request has an authority-form target (host:port); every other one an
-// origin-form target, which begins with a slash. An HTTP/1.0 CONNECT may lack Host (Python's http.client before 3.12),
+// origin-form target, which begins with a slash, or a whole https URL, whose host counts in place of Host's and whose path and query
+// become the target (RFC 9112 §3.2.2). An HTTP/1.0 CONNECT may lack Host (Python's http.client before 3.12),
 // and Host of a CONNECT need not be the target (RFC 9112 §3.2.2: a proxy goes by the target).
 Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits& limits);
 

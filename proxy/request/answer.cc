@@ -99,7 +99,10 @@ arm::Response make_upstream_failure(const Error& error) {
   if (error.kind == ErrorKind::TimedOut) {
     return make_error(504, "ArmgateUpstreamTimeout", fmt::format("ARM did not answer in time: {}.", error.context));
   }
-  return make_error(502, "ArmgateUpstreamBroken", fmt::format("ARM's answer did not arrive whole: {}.", error.context));
+  const bool is_unreadable = error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge;
+  return make_error(
+      502, "ArmgateUpstreamBroken",
+      fmt::format("ARM's answer {}: {}.", is_unreadable ? "cannot be read" : "did not arrive whole", error.context));
 }
 
 void explain(arm::ResponseHead& head, const Report& report) {

@@ -17,8 +17,18 @@ TEST(HttpTest, MethodsAreExactTokens) {
                             Method::Options, Method::Connect}) {
     EXPECT_EQ(method_of(to_text(method)), method) << to_text(method);
   }
-  for (const std::string_view token : {"", "get", "GETS", "PUT ", "TRACE"}) EXPECT_EQ(method_of(token), Method::Other);
+  for (const std::string_view token : {"", "get", "Head", "options", "connect", "GETS", "PUT ", "TRACE"}) {
+    EXPECT_EQ(method_of(token), Method::Other) << token;
+  }
   EXPECT_EQ(to_text(Method::Other), "OTHER");
+}
+
+TEST(HttpTest, WhatMayChangeSomethingIsKnownInAnyCase) {
+  EXPECT_EQ(method_of("put"), Method::Put);
+  EXPECT_EQ(method_of("patch"), Method::Patch);
+  EXPECT_EQ(method_of("Post"), Method::Post);
+  EXPECT_EQ(method_of("dELETE"), Method::Delete);
+  EXPECT_EQ(method_of("patches"), Method::Other);
 }
 
 TEST(HttpTest, FieldsKeepTheirBytesAndOrder) {

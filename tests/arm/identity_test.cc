@@ -108,5 +108,16 @@ TEST(IdentityTest, TheUserOfABasicCredential) {
   for (const auto& [text, expected] : cases) EXPECT_EQ(basic_user(text), expected) << text.substr(0, 80);
 }
 
+TEST(IdentityTest, AUserThatIsNotTakenIsToldFromNone) {
+  for (const std::string& text : {basic("a\nb:x"), basic("\xff\xfe:x"), std::string("Basic dXNl!jpw"),
+                                  std::string("basic !!!!"), "Basic " + std::string(5'000, 'Y')}) {
+    EXPECT_TRUE(has_unusable_user(text)) << text.substr(0, 80);
+  }
+  for (const std::string& text : {basic("user:x"), basic(":secret"), std::string("Basic"), std::string("Bearer x"),
+                                  std::string("Negotiate " + std::string(5'000, 'Y')), std::string()}) {
+    EXPECT_FALSE(has_unusable_user(text)) << text.substr(0, 80);
+  }
+}
+
 }  // namespace
 }  // namespace armgate::arm

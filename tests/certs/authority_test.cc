@@ -66,7 +66,7 @@ TEST_F(AuthorityOnDisk, IsNotOverwrittenUnlessForced) {
 }
 
 TEST_F(AuthorityOnDisk, RefusesAKeyThatOthersCanRead) {
-  for (const mode_t mode : {0640, 0604, 0620, 0610}) {
+  for (const mode_t mode : {0660, 0644, 0604, 0620, 0610}) {
     ::chmod(files_in(home_).key.c_str(), mode);
     EXPECT_THAT(refusal(), HasSubstr("chmod 600 " + files_in(home_).key.string())) << mode;
   }

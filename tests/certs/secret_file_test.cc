@@ -57,7 +57,9 @@ TEST(SecretFile, OfRootIsTakenFromItsOneGroupIfThatMayOnlyRead) {
   EXPECT_EQ(whose(0, 2001, 0440, armgate), SecretOf::Another) << "a group that armgate is not in";
   EXPECT_EQ(whose(kArmgate, kGroup, 0440, armgate), SecretOf::Many) << "its own file has no need of a group";
   EXPECT_EQ(whose(1000, kGroup, 0440, armgate), SecretOf::Many) << "whoever is not root is not to be trusted with it";
-  EXPECT_EQ(whose(0, kGroup, 0440, {0, {0, kGroup}}), SecretOf::Many) << "root needs no group either";
+  EXPECT_EQ(whose(0, 0, 0440, {0, {0}}), SecretOf::Reader) << "a Secret in a container that runs as root";
+  EXPECT_EQ(whose(0, kGroup, 0640, {0, {0, kGroup}}), SecretOf::Reader);
+  EXPECT_EQ(whose(0, kGroup, 0440, {0, {0}}), SecretOf::Many) << "others than root get at it";
   EXPECT_EQ(whose(0, 0, 0600, armgate), SecretOf::Another);
   EXPECT_EQ(whose(1000, 100, 0600, {0, {0}}), SecretOf::Another);
 }

@@ -41,6 +41,10 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
   EXPECT_EQ(run({"explain", "PUT", subnet}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("give it with --body to see"));
 
+  const std::string in_capitals = (run({"explain", "PATCH", path}), out.str());
+  EXPECT_EQ(run({"explain", "patch", path}), kExitDone);
+  EXPECT_EQ(out.str(), in_capitals) << "a server may take it for that";
+
   EXPECT_EQ(run({"explain", "GET", "https://login.microsoftonline.com/x"}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
 }

@@ -27,6 +27,22 @@ export const tests = {
     assert.equal(upstream.seen[0].method, "HEAD");
   },
 
+  "a client that speaks HTTP/1.0 alone is served": async (world) => {
+    const { gateway } = await withRecorder(world);
+    const answer = await curl(world, gateway, PATH, { args: ["--http1.0"] });
+    assert.deepEqual([answer.code, answer.status, answer.body.toString()], [0, 200, RESOURCE], answer.error);
+  },
+
+  "a method in small letters is queued and guarded as the one in capitals": async (world) => {
+    const gateway = await world.startGateway(await world.startSim());
+    const group = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/small?api-version=2021-04-01";
+    for (const method of ["PUT", "put", "patch", "delete"]) {
+      const { status, headers } = await curl(world, gateway, group, { args: sending(method, { location: "westeurope", tags: { method } }) });
+      assert.ok(status < 300, `${method}: ${status}`);
+      assert.match(headers["x-armgate-locks"] ?? "", /resourcegroups\/small/, method);
+    }
+  },
+
   "a chunked upload arrives whole": async (world) => {
     const { gateway, upstream } = await withRecorder(world);
     const body = JSON.stringify({ location: "westeurope", tags: { text: "x".repeat(300_000) } });

@@ -56,6 +56,7 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
     return decision;
   }
   decision.proxy_user = arm::basic_user(parsed->proxy_authorization).value_or("");
+  decision.user_is_unusable = arm::has_unusable_user(parsed->proxy_authorization);
   if (carries_mark(parsed->head.fields, policy.own_mark)) {
     decision.refusal = {403, kForbidden, "the proxy behind armgate is armgate itself: correct upstream.proxy"};
     return decision;

@@ -26,8 +26,9 @@ struct ConnectDecision {
   ConnectAction action = ConnectAction::Refuse;
   std::string host;  // lower case
   uint16_t port = 0;
-  std::string proxy_user;  // of Proxy-Authorization, whose password nobody looks at
-  Refusal refusal;         // for Refuse
+  std::string proxy_user;         // of Proxy-Authorization, whose password nobody looks at
+  bool user_is_unusable = false;  // it has one of which nothing can be made: proxy_user is empty
+  Refusal refusal;                // for Refuse
 };
 
 // `head`: the whole first head, or the refused beginning of one.

@@ -40,7 +40,7 @@ class Interceptor {
       : cache_(cache), clock_(clock), options_(std::move(options)), front_(std::move(front)) {}
 
   Task<Result<Intercepted>> handshake(std::unique_ptr<Socket> socket, std::string wanted, std::string early);
-  int choose_certificate(SSL* ssl, int* alert, const std::string& wanted, std::string& host);
+  int choose_certificate(SSL* ssl, int* alert, const std::string& wanted, std::string& host, std::string& why_refused);
 
   certs::CertCache& cache_;
   Clock& clock_;

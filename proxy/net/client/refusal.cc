@@ -26,14 +26,14 @@ std::string_view reason_of(int status) {
 
 std::string_view first_line(std::string_view head) { return head.substr(0, head.find_first_of("\r\n")); }
 
-// "GET / HTTP/2.0" is well-formed and of another version (RFC 9110 §15.6.6).
+// "GET / HTTP/2.0" is well-formed and of another version (RFC 9110 §15.6.6); so is HTTP/1.2.
 bool is_other_version(std::string_view head) {
   const std::string_view line = first_line(head);
   const size_t mark = line.rfind(" HTTP/");
   if (mark == std::string_view::npos) return false;
   const std::string_view version = line.substr(mark + 6);
-  return version.size() == 3 && version[0] >= '0' && version[0] <= '9' && version[0] != '1' && version[1] == '.' &&
-         version[2] >= '0' && version[2] <= '9';
+  return version.size() == 3 && version[0] >= '0' && version[0] <= '9' && version[1] == '.' && version[2] >= '0' &&
+         version[2] <= '9' && version != "1.1" && version != "1.0";
 }
 
 // False if the head itself is within its limits: then it announces too much content.

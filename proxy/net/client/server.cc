@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "proxy/async/spawn.h"
@@ -19,7 +20,23 @@ namespace {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
 constexpr size_t kConnectHeadBytesMax = 16 * 1024;
-constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1
+
+// By the first byte of a connection: what no HTTP client sends to a proxy. No answer can be understood; a plain text makes most
+// clients name the mistake ("wrong version number").
+std::optional<Refusal> refuse_protocol(char first) {
+  constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1
+  constexpr char kSocks4 = 4;
+  constexpr char kSocks5 = 5;  // RFC 1928 §3
+  constexpr std::string_view kCode = "ArmgateBadRequest";
+  switch (first) {
+    case kTlsHandshake:
+      return Refusal{400, kCode, "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
+    case kSocks4:
+    case kSocks5:
+      return Refusal{400, kCode, "the client speaks SOCKS to the proxy port: let its proxy URL begin with http://, not socks"};
+    default: return std::nullopt;
+  }
+}
 
 // One of the process's connections; counted down when it ends, however it ends.
 class Counted {
@@ -142,19 +159,20 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   size_t head_bytes = 0;
   const bool whole = co_await read_first_head(stream, input, head_bytes);
   slot.leave_phase();
-  if (!whole && !input.empty() && input.bytes().front() == kTlsHandshake) {
-    // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
-    Refusal refusal{400, "ArmgateBadRequest",
-                    "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
-    co_return co_await refuse(stream, std::move(refusal), {}, from);
-  }
   if (!whole) {
+    auto refusal = input.empty() ? std::nullopt : refuse_protocol(input.bytes().front());
+    if (refusal) co_return co_await refuse(stream, *std::move(refusal), {}, from);
     stream.close();
     co_return;
   }
   ConnectDecision decision = decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
   input.consume(head_bytes);
   from.proxy_user = std::move(decision.proxy_user);
+  if (decision.user_is_unusable) {
+    tell(NetEventKind::NameNotTaken, from, decision.host,
+         "the user name in the client's proxy URL has a control character, is no UTF-8 or no base64, or is too long; it "
+         "counts as a client without a name until that is corrected");
+  }
   if (decision.action == ConnectAction::Refuse) {
     co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from);
   }
@@ -248,11 +266,16 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
   while (true) {
-    const size_t seen = input.bytes().size();
+    size_t seen = input.bytes().size();
     const auto got = co_await stream.read_some(scratch_area(), deadline);
     if (!got || *got == 0) co_return false;
     input.append(std::string_view(scratch_area().data(), *got));
-    if (input.bytes().front() == kTlsHandshake) co_return false;
+    if (const size_t empty = http::empty_lines_before(input.bytes()); empty > 0) {
+      input.consume(empty);
+      seen = 0;
+      if (input.empty()) continue;
+    }
+    if (refuse_protocol(input.bytes().front())) co_return false;
     const auto end = http::find_head_end(input.bytes(), seen);
     head_bytes = end.value_or(input.bytes().size());
     if (end || head_bytes > kConnectHeadBytesMax) co_return true;

@@ -51,19 +51,21 @@ void Session::drain() {
 
 // False: the connection is over.
 Task<bool> Session::wait_for_request() {
-  if (!input_.bytes().empty()) {  // pipelined, or it came while the handler still watched for it
-    if (!early_) confirm_receipts();
-    co_return true;
-  }
+  const TimePoint deadline = setup_.clock.now() + setup_.options.idle_max;
+  bool is_here = early_;  // and unread, maybe: it was asked before its client could be told that the connection ends
   Result<size_t> got(size_t{0});
-  if (!draining_ || early_) {  // what is here already was asked before its client could be told that the connection ends
-    idle_ = true;
-    got = co_await input_.more(setup_.clock.now() + setup_.options.idle_max);
-    idle_ = false;
-    if (got && *got > 0) {
+  while (true) {
+    input_.consume(http::empty_lines_before(input_.bytes()));
+    if (!input_.bytes().empty()) {  // if it did not come just now: pipelined, or while the handler still watched for it
       if (!early_) confirm_receipts();
       co_return true;
     }
+    if (draining_ && !is_here) break;
+    is_here = false;
+    idle_ = true;
+    got = co_await input_.more(deadline);
+    idle_ = false;
+    if (!got || *got == 0) break;
   }
   if (is_broken(got)) {
     drop_receipts();
@@ -118,6 +120,10 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
   const TimePoint deadline = setup_.clock.now() + setup_.options.head_max;
   size_t seen = 0;
   while (true) {
+    if (const size_t empty = http::empty_lines_before(input_.bytes()); empty > 0) {
+      input_.consume(empty);
+      seen = 0;
+    }
     const std::string_view bytes = input_.bytes();
     const auto end = http::find_head_end(bytes, seen);
     if (end.value_or(bytes.size()) > limits.head_bytes_max) co_return http::head_too_large(limits, ErrorSource::Client);

@@ -12,6 +12,7 @@ enum class NetEventKind {
   ConnectionLimit,  // refused: too many connections
   AcceptFailed,
   ProxyRefused,  // the first request on the proxy port was refused
+  NameNotTaken,  // the client's user name is none that armgate can use
   Intercepted,
   HandshakeFailed,  // with the client
   RequestRefused,   // malformed, too large or too slow

@@ -19,6 +19,7 @@ namespace armgate::net {
 namespace {
 
 constexpr size_t kHeadBytesMax = 16 * 1024;
+constexpr int kInterimToConnectMax = 8;
 
 Error failed(ErrorKind kind, std::string context) { return upstream_error(kind, Sent::No, std::move(context)); }
 
@@ -133,6 +134,12 @@ std::optional<Error> without_answer(const ParentProxy& parent, const std::string
                 fmt::format("{} does not answer as an HTTP proxy; correct its host and port", parent.text()));
 }
 
+// `100 Continue` and its kind: another answer follows (RFC 9110 §15.2).
+bool is_interim(const Result<std::string>& head) {
+  const auto answer = head ? http::parse_connect_answer(*head) : std::nullopt;
+  return answer && answer->status < 200 && answer->status != 101;
+}
+
 // Takes what the proxy answered, and tells the gate.
 Result<void> judge(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head, TimePoint now) {
   const auto answer = head ? http::parse_connect_answer(*head) : std::nullopt;
@@ -165,6 +172,7 @@ Task<Result<void>> open_tunnel(Socket& socket, const ParentProxy& parent, std::s
   const auto written = co_await write_whole(socket, request, deadline);
   Result<std::string> head("");  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
   if (written) head = co_await read_answer_head(socket, deadline);
+  for (int i = 0; is_interim(head) && i < kInterimToConnectMax; ++i) head = co_await read_answer_head(socket, deadline);
   co_return judge(parent, authority, head, clock.now());
 }
 

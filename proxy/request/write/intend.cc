@@ -27,7 +27,7 @@ IntentRecord record_of(const Write& write, std::string_view also_locked) {
   record.client_label = write.client.label;
   record.tool = write.head().fields.get("User-Agent").substr(0, kToolBytesMax);
   record.request_id = write.request_id;
-  record.method = write.head().method_token;
+  record.method = arm::to_text(write.head().method);  // the token may be in small letters
   record.host = write.head().host;
   record.path = arm::path_of(write.head().target);
   record.api_version = write.plan.target.api_version;

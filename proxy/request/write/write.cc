@@ -43,7 +43,7 @@ std::vector<std::string> keys_until_answer(const Write& write) {
 }
 
 Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request) {
-  return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
+  return hasher.hash_fields(arm::to_text(request.head.method), request.head.host, request.head.target, request.body);
 }
 
 Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const Client& client, const arm::Headers& fields) {

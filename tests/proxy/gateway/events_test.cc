@@ -37,6 +37,7 @@ TEST(Events, OfTheNetworkHaveANameAndALevelEach) {
       {NetEventKind::ConnectionLimit, "connection-limit", "warning"},
       {NetEventKind::AcceptFailed, "accept-failed", "error"},
       {NetEventKind::ProxyRefused, "connect-refused", "warning"},
+      {NetEventKind::NameNotTaken, "name-not-taken", "warning"},
       {NetEventKind::HandshakeFailed, "handshake-failed", "warning"},
       {NetEventKind::RequestRefused, "request-refused", "warning"},
       {NetEventKind::TunnelFailed, "tunnel-failed", "warning"},
@@ -69,9 +70,9 @@ TEST(ConnectionEvents, CountWhatSomebodyShouldLookAt) {
   }
   using testing::Pair;
   EXPECT_THAT(events.counts(), testing::UnorderedElementsAre(Pair("connection-limit", 0u), Pair("accept-failed", 0u),
-                                                             Pair("connect-refused", 0u), Pair("handshake-failed", 2u),
-                                                             Pair("request-refused", 0u), Pair("tunnel-failed", 0u),
-                                                             Pair("tunnel-past-guard", 0u)));
+                                                             Pair("connect-refused", 0u), Pair("name-not-taken", 0u),
+                                                             Pair("handshake-failed", 2u), Pair("request-refused", 0u),
+                                                             Pair("tunnel-failed", 0u), Pair("tunnel-past-guard", 0u)));
 }
 
 TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {

@@ -80,7 +80,7 @@ TEST(ProxyPassword, IsTheFirstLineOfAFileOfItsOwnersOnly) {
   config.upstream.proxy = "http://me@corp:3128";
   config.upstream.proxy_password_file = file.string();
   EXPECT_EQ((*parent_proxy(config))->credentials, "me:p:w");
-  std::filesystem::permissions(file, std::filesystem::perms(0640));
+  std::filesystem::permissions(file, std::filesystem::perms(0644));
   const auto refused = parent_proxy(config);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().context, AllOf(HasSubstr("chmod 600"), Not(HasSubstr("p:w"))));

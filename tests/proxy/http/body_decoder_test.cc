@@ -191,6 +191,13 @@ TEST(BodyDecoder, ABodyThatIsCutShortIsNeverWhole) {
   EXPECT_EQ(upstream.sent, Sent::Answered);
 }
 
+TEST(BodyDecoder, OnlyClientsAreToldWhatToSend) {
+  const std::string bytes = "5;" + std::string(5000, 'a') + "\r\nhello\r\n0\r\n\r\n";
+  EXPECT_TRUE(decode(bytes, kChunked).error().context.ends_with("its chunk extensions are too long; send none"));
+  const std::string of_arm = decode(bytes, kChunked, {}, 1, ErrorSource::Upstream).error().context;
+  EXPECT_TRUE(of_arm.ends_with("its chunk extensions are too long")) << of_arm;
+}
+
 TEST(BodyDecoder, PiecesAreViewsOfTheInput) {
   const std::string bytes = "5\r\nhello\r\n0\r\n\r\nnext";
   BodyDecoder decoder(kChunked, ErrorSource::Client, Limits{});

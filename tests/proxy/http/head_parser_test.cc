@@ -197,13 +197,43 @@ TEST(AcceptedRequests, HostOnADirectConnectionMayHaveTheListenersPort) {
     const auto refused = checked(host, "a.example", 28443, LedBy::Listener);
     ASSERT_FALSE(refused.ok()) << host;
     EXPECT_EQ(refused.error().context,
-              "the host header is not a.example (without a port, or with 443 or 28443), for which TLS was opened; open a "
+              "the request's host is not a.example (without a port, or with 443 or 28443), for which TLS was opened; open a "
               "connection for each host");
   }
   const auto connect =
       check_authority(parsed("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n"), "a.example", 28443, LedBy::Listener);
   ASSERT_FALSE(connect.ok());
   EXPECT_EQ(connect.error().context.find("tunnel"), std::string::npos) << connect.error().context;
+}
+
+// RFC 9112 §3.2.2: the URL's host replaces Host's.
+TEST(AcceptedRequests, AWholeUrlAsTargetStandsForItsHostAndPath) {
+  struct Case {
+    std::string url;
+    std::string target;
+    std::optional<uint16_t> port = std::nullopt;
+  };
+  const std::vector<Case> cases = {
+      {"https://A.example/a/b?c=https://d", "/a/b?c=https://d"},
+      {"HTTPS://a.example.:443//a", "//a", 443},
+      {"https://a.example", "/"},
+      {"https://a.example?x=1/2", "/?x=1/2"},
+      {"https://a.example:8443/", "/", 8443},
+  };
+  for (const Case& c : cases) {
+    const auto request = parsed("GET " + c.url + " HTTP/1.1\r\nHost: other.example:1\r\n\r\n");
+    EXPECT_EQ(request.head.host, "a.example") << c.url;
+    EXPECT_EQ(request.port, c.port) << c.url;
+    EXPECT_EQ(request.head.target, c.target);
+    EXPECT_FALSE(check_authority(request, "other.example", 1, LedBy::Tunnel).ok());
+  }
+}
+
+TEST(EmptyLines, BeforeARequestAreNoPartOfIt) {
+  EXPECT_EQ(empty_lines_before("GET"), 0u);
+  EXPECT_EQ(empty_lines_before("\r\nGET"), 2u);
+  EXPECT_EQ(empty_lines_before("\r\n\r\n\r"), 4u);
+  EXPECT_EQ(empty_lines_before("\n\r\n"), 0u);
 }
 
 TEST(FindHeadEnd, FindsTheEmptyLineFromAnyStart) {

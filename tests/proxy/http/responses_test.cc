@@ -161,6 +161,8 @@ TEST(Responses, TwoReadingsAreRefused) {
     EXPECT_EQ(read.error().kind, ErrorKind::BadInput);
     EXPECT_EQ(read.error().source, ErrorSource::Upstream);
     EXPECT_EQ(read.error().sent, Sent::Maybe) << "ARM may have done what was asked";
+    EXPECT_EQ(read.error().context.find("; "), std::string::npos)
+        << read.error().context << ": who reads it is not who sent it";
   }
 }
 
@@ -168,8 +170,12 @@ TEST(Responses, MoreThanTheLimitIsTooLarge) {
   std::string many = "HTTP/1.1 200 OK\r\n";
   for (int i = 0; i < 201; ++i) many += "X: 1\r\n";
   const std::string large = "HTTP/1.1 200 OK\r\nX: " + std::string(65536, 'a') + "\r\n\r\n";
-  EXPECT_EQ(read_response(many + "\r\n").error().kind, ErrorKind::TooLarge);
-  EXPECT_EQ(read_response(large).error().kind, ErrorKind::TooLarge);
+  for (const std::string& bytes : {many + "\r\n", large}) {
+    const Error error = read_response(bytes).error();
+    EXPECT_EQ(error.kind, ErrorKind::TooLarge);
+    EXPECT_TRUE(error.context.ends_with("; whoever runs armgate can raise that option")) << error.context;
+    EXPECT_EQ(error.context.find("send fewer"), std::string::npos) << error.context;
+  }
 }
 
 }  // namespace

@@ -67,6 +67,9 @@ TEST(Answers, AFailureOfTheUpstreamSaysWhetherARequestWasSent) {
   EXPECT_EQ(code_of(late), "ArmgateUpstreamTimeout");
   EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Maybe, "x"))), "ArmgateUpstreamBroken");
   EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Answered, "x"))), "ArmgateUpstreamBroken");
+  const auto unreadable = make_upstream_failure(upstream_error(ErrorKind::BadInput, Sent::Maybe, "x"));
+  EXPECT_EQ(code_of(unreadable), "ArmgateUpstreamBroken");
+  EXPECT_NE(unreadable.body.find("ARM's answer cannot be read: x."), std::string::npos) << unreadable.body;
 }
 
 TEST(Answers, WhatWasDoneIsSaidAndTakenOffAgain) {

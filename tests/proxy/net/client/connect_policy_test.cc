@@ -66,6 +66,14 @@ TEST(ConnectPolicy, AllowsLocalTargetsWhenTold) {
             ConnectAction::Tunnel);
 }
 
+TEST(ConnectPolicy, AUserNameThatIsNotTakenIsNoted) {
+  const auto decision = decide("management.azure.com:443", "Proxy-Authorization: Basic YQpiOng=\r\n");
+  EXPECT_EQ(decision.action, ConnectAction::Intercept);
+  EXPECT_EQ(decision.proxy_user, "");
+  EXPECT_TRUE(decision.user_is_unusable);
+  EXPECT_FALSE(decide("management.azure.com:443").user_is_unusable);
+}
+
 TEST(ConnectPolicy, TakesTheUserNameFromTheCredentials) {
   const auto decision = decide("management.azure.com:443", "Proxy-Authorization: Basic c3Bpbm5ha2VyOnNlY3JldA==\r\n");
   EXPECT_EQ(decision.proxy_user, "spinnaker");

@@ -13,6 +13,7 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Intercepted = Result<Interceptor::Intercepted>;
 
 Task<Result<void>> handshake(TlsStream& stream) { co_return co_await stream.handshake(kNever); }
@@ -65,6 +66,7 @@ struct Name {
   std::optional<std::string> connected;  // nothing: the direct port
   const char* sni;
   std::string host;  // that is answered for; empty: refused
+  const char* why = nullptr;
 };
 
 TEST_F(InterceptTest, TheNameDecides) {
@@ -73,16 +75,17 @@ TEST_F(InterceptTest, TheNameDecides) {
       {"arm.example.test", "ARM.Example.Test", "arm.example.test"},
       {"arm.example.test", nullptr, "arm.example.test"},
       {"a.login.example.test", "a.login.example.test", "a.login.example.test"},
-      {"arm.example.test", "a.login.example.test", ""},  // intercepted, but not what CONNECT named
-      {"arm.example.test", "other.example.test", ""},
-      {"other.example.test", "other.example.test", ""},
-      {"other.example.test", nullptr, ""},
+      {"arm.example.test", "a.login.example.test", "",
+       "failed: the client asks TLS (SNI) for a.login.example.test, but its CONNECT for arm.example.test;"},
+      {"arm.example.test", "other.example.test", "", "(SNI) for other.example.test, but its CONNECT for arm.example.test;"},
+      {"other.example.test", "other.example.test", "", "asks for other.example.test, which the option intercept does not"},
+      {"other.example.test", nullptr, "", "asks for other.example.test, which the option intercept does not name"},
       {{}, "arm.example.test", "arm.example.test"},
       {{}, "ARM.example.test", "arm.example.test"},
       {{}, "a.login.example.test", "a.login.example.test"},
-      {{}, "login.example.test", ""},  // the suffix itself is not below it
-      {{}, "other.example.test", ""},
-      {{}, nullptr, ""},
+      {{}, "login.example.test", "", "the option intercept does not name"},  // the suffix itself is not below it
+      {{}, "other.example.test", "", "asks for other.example.test, which the option intercept does not name"},
+      {{}, nullptr, "", "names no host in TLS (SNI)"},
   };
   for (const Name& c : names) {
     SCOPED_TRACE(c.connected.value_or("direct") + " " + (c.sni == nullptr ? "nothing" : c.sni));
@@ -93,7 +96,8 @@ TEST_F(InterceptTest, TheNameDecides) {
     ASSERT_EQ(accepted_->ok(), !c.host.empty());
     if (c.host.empty()) {
       EXPECT_THAT(result.error().context, HasSubstr("unrecognized name")) << "RFC 6066 §3";
-      EXPECT_THAT(accepted_->error().context, HasSubstr("the option intercept does not name"));
+      EXPECT_THAT(accepted_->error().context, HasSubstr(c.why));
+      EXPECT_THAT(accepted_->error().context, Not(HasSubstr("callback failed")));
       EXPECT_EQ(authority_.cache().size(), minted) << "a scanner could fill the cache";
     } else {
       EXPECT_EQ(accepted_->value().host, c.host);
@@ -161,13 +165,22 @@ TEST_F(InterceptTest, AClientThatHangsUpMayNotTrustUs) {
   }
 }
 
-TEST_F(InterceptTest, AClientThatInsistsOnHttp2IsToldSo) {
-  const unsigned char protocols[] = "\x02h2";
-  ASSERT_EQ(SSL_CTX_set_alpn_protos(context_.get(), protocols, 3), 0);
+// As `curl --http1.0` does.
+TEST_F(InterceptTest, AClientMayOfferHttp10Alone) {
+  const unsigned char protocols[] = "\x08http/1.0";
+  ASSERT_EQ(SSL_CTX_set_alpn_protos(context_.get(), protocols, 9), 0);
+  begin("arm.example.test");
+  EXPECT_TRUE(shake_hands("arm.example.test", "arm.example.test").ok());
+  EXPECT_TRUE(accepted_->ok());
+}
+
+TEST_F(InterceptTest, AClientThatOffersOtherProtocolsIsToldSo) {
+  const unsigned char protocols[] = "\x02h2\x03spd";
+  ASSERT_EQ(SSL_CTX_set_alpn_protos(context_.get(), protocols, 7), 0);
   begin("arm.example.test");
   EXPECT_FALSE(shake_hands("arm.example.test", "arm.example.test").ok());
   ASSERT_FALSE(accepted_->ok());
-  EXPECT_THAT(accepted_->error().context, HasSubstr("armgate serves HTTP/1.1 only"));
+  EXPECT_THAT(accepted_->error().context, HasSubstr("the client offers h2, spd only (ALPN), and armgate speaks http/1.1"));
 }
 
 TEST_F(InterceptTest, AClientThatSaysNothingIsNotWaitedForLong) {

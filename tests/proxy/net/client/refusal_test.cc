@@ -31,6 +31,8 @@ TEST(Refusal, OfAHeadSaysWhatWasTooMuchOrTooLate) {
       {ErrorKind::TooLarge, "GET / HTTP/1.1\r\n" + fields, 431},
       {ErrorKind::TooLarge, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413},
       {ErrorKind::BadInput, "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505},
+      {ErrorKind::BadInput, "GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505},
+      {ErrorKind::BadInput, "GET / HTTP/1.0\r\nHost : a\r\n\r\n", 400},
       {ErrorKind::BadInput, "GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400},
       {ErrorKind::BadInput, "GET / HTTP/x.y\r\n\r\n", 400},
       {ErrorKind::BadInput, "", 400},

@@ -134,6 +134,10 @@ TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   EXPECT_THAT(converse(connect(), "GET http://example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", "}"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(converse(connect(), connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(converse(connect(), "nonsense\r\n\r\n", "}"), StartsWith("HTTP/1.1 4"));
+  for (const char version : {4, 5}) {  // nothing more is waited for
+    EXPECT_THAT(converse(connect(), {version, 1}, "}"), HasSubstr("speaks SOCKS to the proxy port")) << int{version};
+  }
+  EXPECT_THAT(converse(connect(), "\r\n" + connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403")) << "RFC 9112 §2.2";
 }
 
 TEST_F(ServerTest, NamesTheClientOfWhatFailsOnceItsConnectWasRead) {
@@ -155,6 +159,18 @@ TEST_F(ServerTest, NamesTheClientOfWhatFailsOnceItsConnectWasRead) {
   EXPECT_THAT(told,
               ElementsAre(Pair(NetEventKind::ProxyRefused, ""), Pair(NetEventKind::TunnelFailed, "spinnaker"),
                           Pair(NetEventKind::ProxyRefused, "spinnaker"), Pair(NetEventKind::HandshakeFailed, "spinnaker")));
+}
+
+TEST_F(ServerTest, TellsOfAUserNameThatItCannotTakeWithoutItsBytes) {
+  std::vector<std::string> told;
+  events_ = [&told](const NetEvent& event) {
+    if (event.kind == NetEventKind::NameNotTaken) told.push_back(std::string(event.client) + std::string(event.text));
+  };
+  open();
+  converse(connect(), connect_to("arm.example.test:443", "Proxy-Authorization: Basic YQpiOng=\r\n"));  // "a", line feed, "b:x"
+  EXPECT_THAT(told, ElementsAre(StartsWith("the user name in the client's proxy URL has a control character")));
+  converse(connect(), connect_to("arm.example.test:443", "Proxy-Authorization: Basic Ong=\r\n"));  // none, and a password
+  EXPECT_EQ(told.size(), 1u);
 }
 
 TEST_F(ServerTest, ClosesAClientThatNeverAsks) {

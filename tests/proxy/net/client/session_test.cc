@@ -107,6 +107,24 @@ TEST_F(SessionTest, ARequestThatWasSentBeforeTheAnswerIsNoReceipt) {
   EXPECT_THAT(log_, ElementsAre("confirm /slow", "confirm /b"));
 }
 
+// RFC 9112 §2.2.
+TEST_F(SessionTest, EmptyLinesBeforeARequestAreNoPartOfIt) {
+  EXPECT_THAT(ask("\r\n" + get("/a"), "hello"), StartsWith("HTTP/1.1 200"));
+  send_text(client_, "\r\n");
+  settle();
+  EXPECT_THAT(log_, ElementsAre()) << "it may have been sent before the answer came";
+  clock_.advance(options_.head_max + std::chrono::seconds(1));
+  settle();
+  send_text(client_, "\r");
+  settle();
+  EXPECT_THAT(ask("\n\r\n" + get("/b"), "hello"), StartsWith("HTTP/1.1 200"));
+  send_text(client_, "\r\n");
+  settle();
+  session_->drain();
+  run_until([this] { return ended_; });
+  EXPECT_THAT(log_, ElementsAre("confirm /a", "confirm /b"));
+}
+
 TEST_F(SessionTest, ReadsBodiesOfBothFramings) {
   ask("PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 3\r\n\r\nabc", "hello");
   ask("PUT /b HTTP/1.1\r\n" + std::string(kHost) +

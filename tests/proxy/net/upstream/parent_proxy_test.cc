@@ -109,6 +109,21 @@ TEST_F(ParentProxyTest, IsAskedForATunnelAndWhatComesThroughFirstIsItsUsers) {
   EXPECT_EQ(through.text, "the far end speaks first");
 }
 
+TEST_F(ParentProxyTest, MaySayThatItIsAtWorkBeforeItAnswers) {
+  make();
+  begin("login.example.test");
+  await_request();
+  send_text(asked_.back(), "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n\r\nfirst");
+  finish();
+  ASSERT_TRUE(connected_->ok()) << connected_->error().context;
+  Received through;
+  through.take_from((**connected_)->fd());
+  EXPECT_EQ(through.text, "first");
+  std::string endless;
+  for (int i = 0; i < 20; ++i) endless += "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_THAT(failure(endless), HasSubstr("opens no tunnel to login.example.test:443 (100 Continue)"));
+}
+
 TEST_F(ParentProxyTest, IsAskedForWhereAHostIsReallyToBeFound) {
   make({{"arm.example.test", {"10.0.0.4", 8443, {}}}, {"six.example.test", {"fd00::4", 0, {}}}});
   const auto asked_for = [this](const std::string& host, uint16_t port) {

@@ -32,6 +32,16 @@ TEST(Intend, RecordsWhoAndWhatAndTheETagThatGoesAlong) {
   EXPECT_EQ(write.if_match, "\"1\"");
 }
 
+TEST(Intend, AMethodInSmallLettersIsRecordedInCapitalsAndForwardedAsItCame) {
+  SimJournal journal;
+  StageRig rig(journal);
+  const std::string target = put(kScaleSet).substr(4);
+  rig.arm("patch " + target, 200, {}, kState);
+  rig.ask("one", "patch " + target, R"({"tags":{}})");
+  ASSERT_EQ(journal.writes().size(), 1u);
+  EXPECT_EQ(journal.writes().begin()->second.method, "PATCH");
+}
+
 TEST(Intend, WhatWasSentTwiceIsToldApartByWhoSentIt) {
   SimJournal journal;
   StageRig rig(journal);

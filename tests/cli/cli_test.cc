@@ -39,6 +39,8 @@ TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
                                                                                      {"exec", "ls"},
                                                                                      {"exec", "--mode", "on", "--", "ls"},
                                                                                      {"exec", "--name", "a b", "--", "ls"},
+                                                                                     {"exec", "--name", "", "--", "ls"},
+                                                                                     {"env", "--name", ""},
                                                                                      {"exec", "--actor", "two", "--", "ls"},
                                                                                      {"env", "--shell", "csh"}}) {
     SCOPED_TRACE(testing::PrintToString(words));

@@ -254,7 +254,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command->add_option("--mode", asked.mode, "In place of the configured mode")->type_name("TEXT:{protect,observe,off}");
   }
   run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy")->check(named);
-  exec_command->add_option("--name", asked.name, "The client's name (default: the command's)");
+  exec_command->add_option("--name", asked.name, "The client's name (default: the command's)")->check(named);
   exec_command
       ->add_option("--actor", asked.actor,
                    "unknown (default); single: one process that builds each write on what it read last; or many")
@@ -263,7 +263,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   exec_command->footer(
       "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
       "run; 125 if armgate could not start.");
-  env_command->add_option("--name", asked.name, "The client's name (default: one for each shell)");
+  env_command->add_option("--name", asked.name, "The client's name (default: one for each shell)")->check(named);
   env_command->add_option("--shell", asked.shell, "sh (also bash and zsh), fish, powershell (pwsh) or json")
       ->check(CLI::IsMember({"sh", "bash", "zsh", "fish", "powershell", "pwsh", "json"}))
       ->capture_default_str();

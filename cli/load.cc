@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,15 @@
 #include "proxy/gateway/parent.h"
 
 namespace armgate::commands {
+namespace {
+
+// Else a change of the file that has no effect, because a flag goes before it, would look as if it had one.
+void note_kept(LoadedConfig& loaded, std::string_view flag, std::string_view given, std::string_view configured) {
+  if (given == configured) return;
+  loaded.kept.push_back(fmt::format("{} {} of the command line goes before the file's {}", flag, given, configured));
+}
+
+}  // namespace
 
 LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   std::filesystem::path file = asked.config;
@@ -18,8 +28,14 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
   if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
   LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
   rules::FaultList ignored;  // faults_of_flags() has told them
-  if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
-  if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
+  if (!asked.mode.empty()) {
+    note_kept(loaded, "--mode", asked.mode, rules::to_text(loaded.config.mode));
+    set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
+  }
+  if (!asked.listen.empty()) {
+    note_kept(loaded, "--listen", asked.listen, loaded.config.listen.proxy);
+    set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
+  }
   if (!asked.ca_directory.empty()) {
     const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
     loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();

@@ -71,10 +71,12 @@ void rest(armgate::Duration duration) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool serves = argc > 1 && std::string_view(argv[1]) == "run";
+  if (serves) armgate::hold_signals();
   GATE_CHECK(armgate::certs::use_record_pool(), "OpenSSL is not used before main");
   armgate::hold_standard_descriptors();
   // What the service tells may go to a pipe whose reader ends: lines are lost then, not writes.
-  if (argc > 1 && std::string_view(argv[1]) == "run") std::signal(SIGPIPE, SIG_IGN);
+  if (serves) std::signal(SIGPIPE, SIG_IGN);
   // On by default in Debian's build of abseil: a graph of all mutexes, searched at each lock. ThreadSanitizer looks for
   // deadlocks in the tests.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

@@ -28,10 +28,17 @@ bool compares_copies(const Plan& plan) {
          is_remembered(plan.rule->guard.kind);
 }
 
-std::string_view what_is_done(const Plan& plan) {
+std::string_view what_protecting_does(const Plan& plan) {
   if (plan.kind != PlanKind::Write || plan.guarded) return words_for(plan.kind);
   return compares_copies(plan) ? "write: queued, compared where it replaces what its client has read, followed to its end"
                                : "write: queued, not guarded, followed to its end";
+}
+
+std::string what_is_done(const Plan& plan) {
+  const std::string_view done = what_protecting_does(plan);
+  if (plan.kind != PlanKind::Write || plan.mode != Mode::Observe) return std::string(done);
+  return fmt::format("passed on unchanged, and the log says what would have been done; in mode protect, with all below: {}",
+                     done);
 }
 
 std::string list_of(const std::vector<std::string>& texts) {
@@ -118,17 +125,20 @@ std::string_view words_for_merging(const Plan& plan) {
   return keys_known ? "merged: members, tags, elements of arrays" : "merged: members and tags, nothing in arrays";
 }
 
+std::string words_for_guarding(const Plan& plan) {
+  std::string_view words = plan.guarded ? "yes" : "no";
+  if (compares_copies(plan)) words = "its maps and arrays, and all of it if it repeats what others changed";
+  if (plan.mode != Mode::Observe || words == "no") return std::string(words);
+  return fmt::format("no, as the mode is observe; in mode protect: {}", words);
+}
+
 void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& plan) {
   const Rule& rule = *plan.rule;
   const std::string by = words_for(rule);
   facts.push_back({"guard", std::string(words_for(rule.guard.kind)), by});
   if (rule.guard.kind != GuardKind::None) {
     facts.push_back({"guarded methods", guarded_methods(rule), by});
-    facts.push_back({"this request is guarded",
-                     plan.guarded            ? "yes"
-                     : compares_copies(plan) ? "its maps and arrays, and all of it if it repeats what others changed"
-                                             : "no",
-                     by});
+    facts.push_back({"this request is guarded", words_for_guarding(plan), by});
     if (rule.guard.kind == GuardKind::Etag && rule.guard.etag_covers == EtagCovers::OwnMembers)
       facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
     if (rule.guard.star == Star::Strengthen)

@@ -250,8 +250,9 @@ class Examination {
 
   std::string trust_remedy(const Runtime& runtime) const {
     if (runtime.name == "java") return java_remedy();
-    return fmt::format("`{}` sets {}; or `sudo armgate ca trust` for all that look at the system's store", env_command(config_),
-                       runtime.variable);
+    return fmt::format("`{}` sets {}; or `sudo armgate ca trust --directory {}` for all that look at the system's store",
+                       env_command(config_), runtime.variable,
+                       config_.ca.directory);  // under sudo the home directory is another
   }
 
   std::string java_remedy() const {

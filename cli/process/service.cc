@@ -1,11 +1,14 @@
 #include "cli/process/service.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "certs/authority.h"
@@ -41,6 +44,21 @@ class Signals {
   boost::asio::signal_set set_;
   const std::function<void()> act_;
 };
+
+// Those that wait until the service is up.
+sigset_t held_signals() {
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGHUP);
+  sigaddset(&held, SIGUSR1);
+  return held;
+}
+
+void end_start(int) {
+  constexpr std::string_view kTold = "armgate: a signal ended the start; nothing was served\n";
+  if (::write(STDERR_FILENO, kTold.data(), kTold.size()) < 0) std::_Exit(kExitDone);  // nobody reads it: it ends all the same
+  std::_Exit(kExitDone);
+}
 
 void reopen_log(Gateway& gateway) {
   if (const auto reopened = gateway.log().reopen(); !reopened) {
@@ -92,6 +110,13 @@ bool can_change_at_run_time(std::string_view pointer) {
 
 }  // namespace
 
+void hold_signals() {
+  const sigset_t held = held_signals();
+  ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
+  std::signal(SIGTERM, end_start);
+  std::signal(SIGINT, end_start);
+}
+
 void reload(Gateway& gateway, LoadedConfig loaded) {
   if (!loaded.faults.empty()) {
     for (const rules::Fault& fault : loaded.faults) {
@@ -109,11 +134,16 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   }
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
+  std::string kept;
+  for (const std::string& one : loaded.kept) kept += (kept.empty() ? "" : "; ") + one;
   gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
                                                      std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
               mode);
   gateway.log_line(LogLevel::Info, "reloaded",
-                   {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
+                   {{"config", loaded.config.source},
+                    {"mode", rules::to_text(mode)},
+                    {"rules", rules},
+                    {"text", Log::Value::unless_empty(kept)}});
 }
 
 int report_failure(const Error& error) {
@@ -145,6 +175,8 @@ int run_service(const Config& config, LoadAgain load_again) {
         {{"option", "/ca"},
          {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
   });
+  const sigset_t held = held_signals();
+  ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);  // those that came during the start are acted on as soon as the loop runs
   announce(gateway);
   check_descriptors(gateway);
   gateway.run();

@@ -30,7 +30,8 @@ ShownWrite write_in(const json& write) {
           .since_ms = number_in<int64_t>(write, "since_ms"),
           .ahead = write.value("ahead", size_t{0}),
           .behind = write.value("behind", uint64_t{0}),
-          .seen_ms = write.contains("seen_ms") ? std::optional(number_in<int64_t>(write, "seen_ms")) : std::nullopt};
+          .seen_ms = write.contains("seen_ms") ? std::optional(number_in<int64_t>(write, "seen_ms")) : std::nullopt,
+          .unseen = write.value("unseen", false)};
 }
 
 ShownBudgets budgets_in(const json& row) {
@@ -147,7 +148,10 @@ bool ShownWrite::is_below(std::string_view resource) const {
   return own.starts_with(resource) && (own.size() == resource.size() || own[resource.size()] == '/');
 }
 
-std::string ShownWrite::as_of() const { return seen_ms ? fmt::format(", as of {} ago", age_text(*seen_ms)) : ""; }
+std::string ShownWrite::as_of() const {
+  if (unseen) return ", no answer about it since the restart";
+  return seen_ms ? fmt::format(", as of {} ago", age_text(*seen_ms)) : "";
+}
 
 Result<ShownStatus> read_status(std::string_view json) { return read(json, status_in); }
 Result<ShownUnlock> read_unlock(std::string_view json) { return read(json, unlock_in); }

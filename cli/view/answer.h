@@ -23,11 +23,12 @@ struct ShownWrite {
   size_t ahead = 0;                  // writes that stand in its way
   uint64_t behind = 0;               // the first of them; 0: none
   std::optional<int64_t> seen_ms{};  // of an operation: for how long nobody has asked ARM how it goes
+  bool unseen = false;               // of one of an earlier process: nobody has since
 
   const std::string& word() const { return phase.empty() ? state : phase; }
   // Whether it is a write to the resource or to what is below it; the canonical id.
   bool is_below(std::string_view resource) const;
-  // ", as of 12.0 s ago"; empty: it is so now.
+  // ", as of 12.0 s ago", or that nobody knows since the restart; empty: it is so now.
   std::string as_of() const;
 };
 

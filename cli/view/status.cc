@@ -33,6 +33,7 @@ json json_of(const ShownWrite& write) {
   json one{{"id", write.id},       {"what", write.what},         {"client", write.client}, {"state", write.state},
            {"phase", write.phase}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
   if (write.seen_ms) one["seen_ms"] = *write.seen_ms;
+  if (write.unseen) one["unseen"] = true;
   return one;
 }
 

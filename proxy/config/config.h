@@ -185,7 +185,8 @@ struct Surroundings {
 
 struct LoadedConfig {
   Config config;
-  rules::FaultList faults;  // not empty: the config must not be used
+  rules::FaultList faults;        // not empty: the config must not be used
+  std::vector<std::string> kept;  // for people: each option that a flag says otherwise than the file
 };
 
 // Where it was read from, for people: the file, or "the built-in defaults".

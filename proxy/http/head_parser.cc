@@ -121,10 +121,13 @@ Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
   return {};
 }
 
-// Of a target of CONNECT, for people: without what could be a password, and not all of a long one.
-std::string_view shown(std::string_view target) {
+// Of a target of CONNECT, for people: without what could be a password, and not all of a long one. That there was something before the
+// host is shown, as it is what is wrong.
+std::string shown(std::string_view target) {
   constexpr size_t kShownMax = 100;
-  return target.substr(target.rfind('@') + 1).substr(0, kShownMax);
+  const size_t at = target.rfind('@');
+  const std::string_view rest = target.substr(at + 1).substr(0, kShownMax);
+  return at == target.npos ? std::string(rest) : fmt::format("***@{}", rest);
 }
 
 Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& block) {

@@ -77,6 +77,7 @@ class JournalFile {
   enum class Former { Taken, Refused };  // a file of an earlier version
   Result<void> attach(const std::filesystem::path& file, Database::Access access, Former former);
   Result<void> identify(const std::filesystem::path& file, Former former);
+  Result<void> look_for_damage(const std::filesystem::path& file);  // in a file that is not too large for that
   Result<void> make_schema(HashKey fresh_key);
   Result<void> read_key(const std::filesystem::path& file);
   Result<void> prepare_statements();

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "proxy/journal/journal_file.h"
@@ -35,6 +37,9 @@ Result<void> make_private(const std::filesystem::path& file) {
   }
   return {};
 }
+
+// So much is looked through at a start, in a second or less.
+constexpr int64_t kCheckedBytesMax = 128 << 20;
 
 }  // namespace
 
@@ -66,6 +71,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   journal.file_lock_ = *std::move(locked);
   if (auto made = make_private(file); !made) return std::move(made).error();
   if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
+  if (auto whole = journal.look_for_damage(file); !whole) return std::move(whole).error();
   const std::string settings = fmt::format(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
       durability == Durability::Power ? "FULL" : "NORMAL");
@@ -82,7 +88,10 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
 }
 
 Result<void> JournalFile::check(const std::filesystem::path& file) {
-  return JournalFile().attach(file, Database::Access::Read, Former::Taken);
+  JournalFile journal;
+  if (auto known = journal.attach(file, Database::Access::Read, Former::Taken); !known) return known;
+  if (auto whole = journal.look_for_damage(file); !whole || journal.is_new_) return whole;
+  return journal.read_key(file);
 }
 
 Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
@@ -122,6 +131,22 @@ Result<void> JournalFile::identify(const std::filesystem::path& file, Former for
       fmt::format("the journal {} was made by another version of armgate (schema {}, this one has {}): move it away, "
                   "or use that version",
                   file.string(), *version, kSchemaVersion));
+}
+
+// Else a damaged page would be met by the first write that needs it, when the service has long begun.
+Result<void> JournalFile::look_for_damage(const std::filesystem::path& file) {
+  const auto bytes = database_->number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  if (!bytes) return bytes.error();
+  if (*bytes > kCheckedBytesMax) return {};
+  auto check = database_->prepare("PRAGMA quick_check(1)");
+  if (!check) return std::move(check).error();
+  const auto row = check->step();
+  if (!row) return row.error();
+  std::string found = check->text(0);
+  if (!*row || found == "ok") return {};
+  std::replace(found.begin(), found.end(), '\n', ' ');
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("the journal {} is damaged ({}): move it away, or name another file", file.string(), found));
 }
 
 Result<void> JournalFile::make_schema(HashKey fresh_key) {

@@ -169,6 +169,16 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
   }
   if (!whole.body.empty()) return admin_text(413, "Content Too Large", "only POST /leases has a body");
   const bool unlocks = is_at_or_under(path, kUnlock);
+  const AdminFile* const file = find_admin_file(path);
+  const bool is_history = is_at_or_under(path, kHistory);
+  const bool is_data = path == "/status" || path == "/recent" || path == "/decisions" || is_history;
+  const bool is_for_machines = path == "/healthz" || path == "/readyz" || path == "/metrics";
+  if (!unlocks && file == nullptr && !is_data && !is_for_machines) {
+    return admin_text(
+        404, "Not Found",
+        "the pages are /, /healthz, /readyz, /metrics, /status, /recent, /decisions and /history; POST /unlock/subscriptions/... releases, POST "
+        "/leases keeps");
+  }
   const bool reads = request.method == arm::Method::Get || request.method == arm::Method::Head;
   if (unlocks ? request.method != arm::Method::Post : !reads) {
     const std::string_view allowed = unlocks ? "POST" : "GET, HEAD";
@@ -184,15 +194,6 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
     return admin_text(200, "OK", "ready");
   }
   if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
-  const AdminFile* const file = find_admin_file(path);
-  const bool is_history = is_at_or_under(path, kHistory);
-  const bool is_data = path == "/status" || path == "/recent" || path == "/decisions" || is_history;
-  if (file == nullptr && !is_data) {
-    return admin_text(
-        404, "Not Found",
-        "the pages are /, /healthz, /readyz, /metrics, /status, /recent, /decisions and /history; POST /unlock/subscriptions/... releases, POST "
-        "/leases keeps");
-  }
   if (!is_no_name(request.host)) {
     return admin_text(403, "Forbidden",
                       "this page is given only under an address or localhost as the host, as it names resources");
@@ -245,6 +246,9 @@ arm::Response Admin::status_page() const {
     if (entry.state == LockTable::Entry::State::Holds) write["phase"] = to_text(entry.phase);
     if (entry.seen) write["seen_ms"] = whole_milliseconds(now - *entry.seen);
     if (entry.info.inherited) write["inherited"] = true;
+    // Of a cluster another may have heard.
+    const bool runs = entry.state == LockTable::Entry::State::Holds && entry.phase == WritePhase::Runs;
+    if (runs && entry.info.inherited && !entry.seen && !state.cluster) write["unseen"] = true;
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));
   }

@@ -23,7 +23,7 @@ uint64_t lines_in(std::string_view text) { return static_cast<uint64_t>(std::cou
 
 }  // namespace
 
-LineWriter::LineWriter(int fd) : fd_(fd), thread_([this] { run(); }) {}
+LineWriter::LineWriter(int fd, TellLost tell_lost) : tell_lost_(std::move(tell_lost)), fd_(fd), thread_([this] { run(); }) {}
 
 LineWriter::~LineWriter() {
   {
@@ -35,9 +35,8 @@ LineWriter::~LineWriter() {
   ::close(fd_);
 }
 
-uint64_t LineWriter::write(std::string_view line) {
+void LineWriter::write(std::string_view line) {
   bool wakes = false;
-  uint64_t lost = 0;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() + line.size() >= kWaitingBytesMax) {
@@ -48,11 +47,9 @@ uint64_t LineWriter::write(std::string_view line) {
       waiting_.erase(0, given_up);
     }
     waiting_.append(line).push_back('\n');
-    if (!failing_) lost = std::exchange(lost_, 0);
     wakes = std::exchange(sleeps_, false);
   }
   if (wakes) wake_.notify_one();
-  return lost;
 }
 
 void LineWriter::use(int fd) {
@@ -65,9 +62,11 @@ void LineWriter::use(int fd) {
 void LineWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    sleeps_ = waiting_.empty();
-    wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
-    sleeps_ = false;
+    // It may be woken for a line that use() writes before it looks: then it sleeps again, and the next line must wake it.
+    wake_.wait(lock, [this] {
+      sleeps_ = !closing_ && waiting_.empty();
+      return !sleeps_;
+    });
     if (waiting_.empty()) return;
     lock.unlock();
     {
@@ -86,11 +85,18 @@ void LineWriter::write_waiting() {
     writing_.swap(waiting_);
   }
   if (writing_.empty()) return;  // which proves nothing about the file
-  const char* const failure = write_all(writing_);
-  bool failed_before = false;
+  const char* failure = write_all(writing_);
+  uint64_t lost = 0;
   {
     const std::lock_guard lock(mutex_);
     lost_ += lines_in(writing_);
+    if (failure == nullptr) lost = std::exchange(lost_, 0);
+  }
+  if (lost > 0) failure = write_told(lost);
+  bool failed_before = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure != nullptr) lost_ += lost;  // told another time
     failed_before = std::exchange(failing_, failure != nullptr);
   }
   if (failure != nullptr && !failed_before) {
@@ -98,6 +104,11 @@ void LineWriter::write_waiting() {
   }
   writing_.clear();
   if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);
+}
+
+const char* LineWriter::write_told(uint64_t lost) {
+  std::string line = tell_lost_(lost) + "\n";
+  return write_all(line);
 }
 
 // Removes a partly written line from the end of the file, whose readers would take it for a line. Only where the file is appended to, and

@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,16 +20,18 @@ namespace armgate {
 
 class LineWriter {
  public:
+  // What tells that so many lines were given up or could not be written: a line without its end. Called by whoever writes to the file.
+  using TellLost = std::function<std::string(uint64_t lines)>;
+
   // Owns the descriptor.
-  explicit LineWriter(int fd);
+  LineWriter(int fd, TellLost tell_lost);
   // Writes what waits, for as long as that takes.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // The line without its end. Returns how many lines were given up since that was last returned: also those that could not be
-  // written, once writing works again.
-  [[nodiscard]] uint64_t write(std::string_view line);
+  // The line without its end. How many were lost is told behind the next that can be written.
+  void write(std::string_view line);
 
   // From now on writes here. What came before goes to the old descriptor, which is closed.
   void use(int fd);
@@ -36,8 +39,11 @@ class LineWriter {
  private:
   void run();
   void write_waiting();
+  const char* write_told(uint64_t lost);
   const char* write_all(std::string& lines);
   bool take_back(size_t bytes) const;
+
+  const TellLost tell_lost_;
 
   std::mutex file_mutex_;  // locked first; guards what follows
   int fd_;
@@ -48,7 +54,7 @@ class LineWriter {
   std::condition_variable wake_;
   std::string waiting_;
   uint64_t lost_ = 0;
-  bool failing_ = false;  // nothing can be written, and so not either how many lines are lost
+  bool failing_ = false;  // nothing can be written
   bool sleeps_ = false;   // the thread, until there is something
   bool closing_ = false;
   std::thread thread_;

@@ -16,6 +16,7 @@
 #include "base/sixteen_bytes.h"
 #include "json/tree.h"
 #include "proxy/request/exchange.h"
+#include "proxy/seams/real_clock.h"
 
 namespace armgate {
 namespace {
@@ -162,8 +163,12 @@ Log::Log(LogLevel least, Sink sink, std::string file, std::unique_ptr<LineWriter
 Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) {
   auto fd = file.empty() ? Result<int>(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) : open_at_end(file);
   if (!fd) return std::move(fd).error();
-  auto writer = std::make_unique<LineWriter>(*fd);
-  const Sink sink = [to = writer.get()](std::string_view line) { return to->write(line); };
+  auto writer = std::make_unique<LineWriter>(*fd, [](uint64_t lines) {
+    Line told(LogLevel::Error, RealClock().wall(), "log-lines-lost");
+    told.add_number("lines", static_cast<int64_t>(lines));
+    return std::string(told.finish());
+  });
+  const Sink sink = [to = writer.get()](std::string_view line) { to->write(line); };
   return std::unique_ptr<Log>(new Log(least, sink, file, std::move(writer)));
 }
 
@@ -179,18 +184,8 @@ std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {
   const Sink sink = [&stream, mutex = std::make_shared<std::mutex>()](std::string_view line) {
     const std::lock_guard lock(*mutex);
     stream << line << '\n';
-    return uint64_t{0};
   };
   return std::unique_ptr<Log>(new Log(least, sink));
-}
-
-void Log::write(WallTime wall, std::string_view line) {
-  uint64_t lost = sink_(line);
-  while (lost > 0) {
-    Line told(LogLevel::Error, wall, "log-lines-lost");
-    told.add_number("lines", static_cast<int64_t>(lost));
-    lost = sink_(told.finish());
-  }
 }
 
 void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
@@ -217,7 +212,7 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   if (!report.upstream_message.empty()) line.add("upstream_message", report.upstream_message);
   if (!report.upstream_error.empty()) line.add("upstream_error", report.upstream_error);
   line.add_flag("delivered", exchange.delivered);
-  write(wall, line.finish());
+  sink_(line.finish());
 }
 
 void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fields) {
@@ -227,7 +222,7 @@ void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fie
     if (const auto* text = std::get_if<std::string_view>(&value.value_)) line.add(field, *text);
     if (const auto* number = std::get_if<int64_t>(&value.value_)) line.add_number(field, *number);
   }
-  write(wall, line.finish());
+  sink_(line.finish());
 }
 
 }  // namespace armgate

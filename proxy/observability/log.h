@@ -61,10 +61,9 @@ class Log {
 
  private:
   class Line;
-  // Takes a line without its end, and returns how many were given up since the last time.
-  using Sink = std::function<uint64_t(std::string_view line)>;
+  // Takes a line without its end.
+  using Sink = std::function<void(std::string_view line)>;
   Log(LogLevel least, Sink sink, std::string file = {}, std::unique_ptr<LineWriter> writer = nullptr);
-  void write(WallTime wall, std::string_view line);
 
   const LogLevel least_;
   const Sink sink_;

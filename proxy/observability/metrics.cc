@@ -63,7 +63,8 @@ void add_state(Families& families, const ServiceState& state) {
                  {{"version", ARMGATE_VERSION}, {"mode", std::string(rules::to_text(state.mode))}});
   families.gauge("armgate_start_time_seconds", "When the service was started, since 1970.",
                  std::chrono::duration<double>(state.started.time_since_epoch()).count());
-  families.gauge("armgate_ready", "1 while new requests are taken, 0 while the service ends or nothing can be recorded.",
+  families.gauge("armgate_ready",
+                 "1 while new requests are taken, 0 while the service ends or, in a cluster, nothing can be recorded.",
                  state.is_ready() ? 1 : 0);
   families.gauge("armgate_rules", "Rules as they were read at the start or at the last reload.",
                  static_cast<double>(state.rules));

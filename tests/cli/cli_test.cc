@@ -39,6 +39,8 @@ TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
                                                                                      {"exec", "ls"},
                                                                                      {"exec", "--mode", "on", "--", "ls"},
                                                                                      {"exec", "--name", "a b", "--", "ls"},
+                                                                                     {"exec", "--name", "", "--", "ls"},
+                                                                                     {"env", "--name", ""},
                                                                                      {"exec", "--actor", "two", "--", "ls"},
                                                                                      {"env", "--shell", "csh"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
@@ -153,7 +155,10 @@ TEST_F(Cli, AReloadReadsTheSameFilesWithTheSameFlags) {
     const LoadedConfig again = load_again();
     EXPECT_TRUE(again.faults.empty());
     EXPECT_EQ(again.config.mode, rules::Mode::Off) << "the flag goes on overruling the file";
+    EXPECT_EQ(again.kept, std::vector<std::string>{"--mode off of the command line goes before the file's protect"});
     EXPECT_EQ(changed_options(*run_with, again.config), std::vector<std::string>{"/threads"});
+    std::ofstream(file) << R"({"mode": "off"})";
+    EXPECT_TRUE(load_again().kept.empty()) << "they say the same";
     std::ofstream(file) << "{\n  \"mode\": \"proect\"\n}";
     EXPECT_EQ(load_again().faults.at(0).line, 2);
   };

@@ -216,6 +216,7 @@ TEST_F(Doctor, FindingsAreToldToPeopleAndPrograms) {
   const auto findings = examine(config, world);
   EXPECT_THAT(findings_text(findings), AllOf(HasSubstr("good     curl         trusts it: scripts\n"),
                                              HasSubstr("FAILED   node         does not trust the certificate: self-signed\n"),
+                                             HasSubstr("`sudo armgate ca trust --directory " + config.ca.directory + "`"),
                                              HasSubstr(" -> `eval "), HasSubstr("1 failed\n")));
   const auto told = nlohmann::json::parse(findings_json(findings));
   EXPECT_EQ(told.at("well"), false);

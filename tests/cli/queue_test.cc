@@ -131,6 +131,14 @@ TEST(Queue, SaysAsOfWhenAnOperationRuns) {
               HasSubstr("  a  PUT ...networks/hub, as of 4.2 s ago\n"));
 }
 
+TEST(Queue, SaysThatNobodyHasHeardOfAnOperationSinceTheRestart) {
+  json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
+  status["writes"][0]["phase"] = "runs";
+  status["writes"][0]["unseen"] = true;
+  EXPECT_THAT(queue_of(status), HasSubstr("runs since 9.0 s, no answer about it since the restart\n"));
+  EXPECT_EQ(json::parse(queue_json(shown(status), "")).at("queues")[0].at("first").at("unseen"), true);
+}
+
 TEST(Queue, TellsWhatAnEarlierProcessSent) {
   json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
   status["writes"][0]["inherited"] = true;

@@ -57,7 +57,7 @@ export const tests = {
     await takesUp(next, { running: 1, in_doubt: 0 });
     assert.deepEqual((await history(world, next)).map(({ method, state, client: who }) => [method, state, who]), [["PATCH", "running", "first"]]);
     const asked = await run(path.join(world.bin, "armgate"), ["status", "--config", next.configFile], { env: { HOME: world.directory } });
-    assert.match(asked.stdout.toString(), /^runs +[0-9.]+ s  first \(before the restart\)  PATCH \/subscriptions/m);
+    assert.match(asked.stdout.toString(), /^runs +[0-9.]+ s  first \(before the restart\)  PATCH \/subscriptions.*, no answer about it since the restart$/m);
     const second = await patchTags(world, next, "second", { second: "1" });
     assert.equal(second.status, 200);
     assert.ok(Date.now() - begun >= 6000, "the second came before the first's operation had ended");

@@ -28,6 +28,8 @@ export const tests = {
     assert.equal(sentenceOf(lanes[2]), "alone is being sent since 7.0 s");
     assert.equal(sentenceOf({ first: write(41, "tf", { state: "runs", phase: "runs", seen_ms: 30_000 }), waiting: [] }), "tf runs since 41.0 s, as of 30 s ago",
                  "nobody has asked ARM since");
+    assert.equal(sentenceOf({ first: write(41, "tf", { state: "runs", phase: "runs", unseen: true }), waiting: [] }),
+                 "tf runs since 41.0 s, no answer about it since the restart");
     assert.deepEqual(lanesOf([write(1, "a", { ahead: 1, behind: 2 }), write(2, "b", { ahead: 1, behind: 1 })]).flatMap(({ first, waiting }) => [first, ...waiting]).length, 2,
                      "two looks may contradict each other; nobody is lost");
     assert.deepEqual(writes.filter(canUnlock).map(({ client }) => client), ["tf"], "what is on its way is not released");

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { open, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
-import { cleanEnvironment, freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { cleanEnvironment, freePort, isListening, run, sleep, withinSeconds } from "./harness.mjs";
 import { assertConflict } from "./rows.mjs";
 import { GROUP, PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
@@ -222,6 +223,38 @@ export const tests = {
     writeFileSync(gateway.configFile, JSON.stringify(config));
     await reloadAndWait("reloaded");
     assert.equal(await locksOfWrite(), GROUP.toLowerCase());
+  },
+
+  "a signal during the start waits for its end, or ends it well": async (world) => {
+    const sim = await world.startSim();
+    const { port, configFile } = await world.configureGateway(sim, { log: { file: "armgate.log" } });
+    const configuration = readFileSync(configFile);
+    // Whoever opens this file waits for who writes it: the start is where the test wants it.
+    const pipe = path.join(path.dirname(configFile), "pipe.json");
+    await run("mkfifo", [pipe]);
+    const start = async () => {
+      const process = await world.start("armgate", ["run", "--config", pipe, "--mode", "observe"], () => true);
+      const writer = await open(pipe, "w");  // once it is read
+      return { process, goOn: async () => { await writer.writeFile(configuration); await writer.close(); } };
+    };
+    const { process, goOn } = await start();
+    process.child.kill("SIGHUP");
+    process.child.kill("SIGUSR1");
+    await sleep(100);
+    await goOn();
+    const log = path.join(path.dirname(configFile), "armgate.log");
+    await waitFor("the listener", () => isListening(port));
+    await writeFile(pipe, configuration);  // for the reload
+    await waitFor("both", async () => /"log-reopened"[^]*"reloaded"|"reloaded"[^]*"log-reopened"/.test(readFileSync(log, "utf8")));
+    assert.match(readFileSync(log, "utf8"), /"event":"reloaded".*"mode":"observe".*"text":"--mode observe of the command line goes before the file's protect"/);
+    process.child.kill("SIGTERM");
+    assert.deepEqual(await process.exit, { code: 0, signal: null });
+    for (const signal of ["SIGTERM", "SIGINT"]) {
+      const { process } = await start();
+      process.child.kill(signal);
+      assert.deepEqual(await process.exit, { code: 0, signal: null });
+      assert.match(process.log, /a signal ended the start/);
+    }
   },
 
   "a bad configuration stops the start with every fault": async (world) => {

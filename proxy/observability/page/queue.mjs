@@ -39,7 +39,10 @@ export const wordOf = (write) => write.phase ?? write.state;
 const SAID = { sent: "is being sent", again: "waits for ARM", runs: "runs", doubt: "is in doubt", waits: "waits", kept: "has its place kept" };
 
 // While nobody waits for its end, ARM is asked rarely, and it may be over.
-const asOf = (write) => (write.seen_ms === undefined ? "" : `, as of ${about(write.seen_ms)} ago`);
+const asOf = (write) => {
+  if (write.unseen) return ", no answer about it since the restart";
+  return write.seen_ms === undefined ? "" : `, as of ${about(write.seen_ms)} ago`;
+};
 
 // What a lane says of itself: for whom who waits, and who is next.
 export function sentenceOf({ first, waiting }) {

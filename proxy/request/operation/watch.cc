@@ -329,7 +329,7 @@ void operation_ended(const Parts& parts, const std::shared_ptr<OperationLease>& 
 
 std::shared_ptr<OperationLease> open_lease(Parts& parts, LeasedWrite write, WriteLease lease, std::string authorization) {
   lease.set_phase(write.because == LeasedBecause::Accepted ? WritePhase::Runs : WritePhase::Doubt);
-  lease.note_seen(parts.clock.now());
+  if (!write.inherited) lease.note_seen(parts.clock.now());  // what ARM said to an earlier process says nothing of now
   auto op_lease =
       std::make_shared<OperationLease>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
   parts.shared.op_leases.add(op_lease);

@@ -1,12 +1,49 @@
 #include "proxy/request/write/changed_members.h"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "arm/body/difference.h"
 #include "base/text.h"
+#include "json/document.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
+namespace {
+
+std::string name_in(std::string_view token) {
+  std::string name;
+  for (size_t i = 0; i < token.size(); ++i) {
+    const bool is_escape = token[i] == '~' && i + 1 < token.size();
+    name += !is_escape ? token[i] : token[++i] == '0' ? '~' : '/';
+  }
+  return name;
+}
+
+// A PUT that leaves out an object in which clients write nothing (properties with a provisioningState alone) asks for no change there.
+// Below elements of arrays nobody looks.
+bool is_left_to_the_service(std::string_view pointer, const JsonDocument& before, const JsonDocument& asked,
+                            const arm::BodyFacts& facts) {
+  auto there = before.root();
+  auto wanted = asked.root();
+  arm::BodyPlace place = facts.top();
+  bool is_wanted = true;
+  while (!pointer.empty()) {
+    const size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::string name = name_in(pointer.substr(1, end - 1));
+    pointer.remove_prefix(end);
+    if (!is_object(there) || there.at_key(name).get(there)) return false;
+    is_wanted = is_wanted && is_object(wanted) && !wanted.at_key(name).get(wanted);
+    place = place.member(name);
+  }
+  if (is_wanted || !is_object(there)) return false;
+  const simdjson::dom::object object = there;
+  return std::all_of(object.begin(), object.end(),
+                     [&](const JsonMember& member) { return place.member(member.key).read_only(); });
+}
+
+}  // namespace
 
 std::optional<std::string> changed_members(const AskedChange& change) {
   if (!change.requested_body || !change.facts) return std::nullopt;
@@ -24,9 +61,11 @@ std::optional<std::string> changed_members(const AskedChange& change) {
       arm::ComparedBody{asked->text(), change.asked_for_all ? arm::BodyKind::Whole : arm::BodyKind::Partial}};
   const arm::Difference difference(bodies, *change.facts);
   if (!difference.readable(0) || !difference.readable(1)) return std::nullopt;
+  const JsonDocument shown(before->text()), wanted(asked->text());
   std::string lines;
   size_t count = 0;
   for (const std::string& pointer : difference.changed(0, 1, kChangedMembersMax + 1)) {
+    if (change.asked_for_all && is_left_to_the_service(pointer, shown, wanted, *change.facts)) continue;
     if (!lines.empty()) lines += '\n';
     if (count++ == kChangedMembersMax) return lines + "...";
     lines += printable(pointer);

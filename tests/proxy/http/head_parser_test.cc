@@ -173,6 +173,9 @@ TEST(AcceptedRequests, ConnectGoesByItsTarget) {
       "CONNECT a:443 HTTP/1.0\r\nHost: a@b\r\n\r\n",
   };
   for (const std::string_view bytes : refused) EXPECT_FALSE(parse_request_head(bytes, Limits{}).ok()) << bytes;
+  const auto with_user = parse_request_head("CONNECT u:secret@a:443 HTTP/1.1\r\nHost: a\r\n\r\n", Limits{});
+  ASSERT_FALSE(with_user.ok());
+  EXPECT_NE(with_user.error().context.find("the target of CONNECT, `***@a:443`, is not host:port"), std::string::npos);
 }
 
 Result<void> checked(std::string_view host_field, std::string_view host, uint16_t port, LedBy led_by = LedBy::Tunnel) {

@@ -87,6 +87,34 @@ TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
   EXPECT_NE(error_of_opening().find("another version"), std::string::npos) << error_of_opening();
 }
 
+TEST_F(JournalFileTest, DamageIsFoundAtTheStartAndByACheckWhereverItIs) {
+  {
+    JournalFile file = open();
+    ASSERT_TRUE(file.begin().ok());
+    for (IntentId id = 1; id <= 200; ++id) ASSERT_TRUE(file.add(a_write(id)).ok());
+    ASSERT_TRUE(file.commit().ok());
+  }
+  EXPECT_TRUE(JournalFile::check(path_).ok());
+  constexpr std::streamoff kPage = 4096;
+  ASSERT_GT(std::filesystem::file_size(path_), 8 * kPage);
+  {
+    std::fstream raw(path_, std::ios::binary | std::ios::in | std::ios::out);
+    raw.seekp(7 * kPage);
+    raw << std::string(kPage, '\xff');
+  }
+  EXPECT_NE(error_of_opening().find("is damaged ("), std::string::npos) << error_of_opening();
+  EXPECT_NE(error_of_opening().find("move it away"), std::string::npos);
+  EXPECT_EQ(error_of_opening().find('\n'), std::string::npos);
+  EXPECT_EQ(JournalFile::check(path_).error().context, error_of_opening());
+}
+
+TEST_F(JournalFileTest, ACheckSeesWhatIsNoDamageAndKeepsAStartFromItAllTheSame) {
+  { open(); }
+  ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run("DELETE FROM hash_key").ok());
+  EXPECT_NE(error_of_opening().find("has lost the key"), std::string::npos) << error_of_opening();
+  EXPECT_EQ(JournalFile::check(path_).error().context, error_of_opening());
+}
+
 TEST_F(JournalFileTest, AnotherProgramsDatabaseStaysAsItIs) {
   {
     auto database = Database::open(path_, Database::Access::Write);

@@ -133,6 +133,7 @@ TEST_F(AdminTest, OtherPathsAndMethodsAreRefused) {
   EXPECT_EQ(get("/index.html").head.status, 404);
   EXPECT_EQ(get("/healthz/").head.status, 404);
   EXPECT_EQ(get("/unlocked").head.status, 404);
+  EXPECT_EQ(get("/unlocked", "127.0.0.1", arm::Method::Post).head.status, 404) << "no method would help";
   for (const arm::Method method : {arm::Method::Post, arm::Method::Put, arm::Method::Delete, arm::Method::Options}) {
     const arm::Response refused = get("/status", "127.0.0.1", method);
     EXPECT_EQ(refused.head.status, 405);
@@ -295,6 +296,18 @@ TEST_F(AdminTest, TheStatusSaysAsOfWhenAnOperationRuns) {
   EXPECT_FALSE(status().at("writes")[0].contains("seen_ms")) << "that it is being sent is so now";
   lease.note_seen(clock_.now() - std::chrono::seconds(4));
   EXPECT_GE(status().at("writes")[0].at("seen_ms").get<int64_t>(), 4000);
+}
+
+TEST_F(AdminTest, TheStatusSaysThatNobodyHasHeardOfWhatWasTakenUp) {
+  ClaimInfo info;
+  info.inherited = true;
+  auto former = locks_.join({rules::LockKey{"a", rules::LockMode::Exclusive}}, std::move(info), nullptr, 1);
+  WriteLease lease = former->into_lease();
+  EXPECT_FALSE(status().at("writes")[0].contains("unseen")) << "it is in doubt";
+  lease.set_phase(WritePhase::Runs);
+  EXPECT_EQ(status().at("writes")[0].value("unseen", false), true);
+  lease.note_seen(clock_.now());
+  EXPECT_FALSE(status().at("writes")[0].contains("unseen"));
 }
 
 TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {

@@ -30,6 +30,16 @@ TEST(ChangedMembers, OfAPatchAreWhatItSets) {
   EXPECT_EQ(changed_members(change(nullptr, R"({"sku":{"capacity":2}})", false)), "/sku/capacity");
 }
 
+TEST(ChangedMembers, AreNotWhatOnlyTheServiceWrites) {
+  constexpr const char* kGroup = R"({"location":"w","tags":{"x":"0"},"properties":{"provisioningState":"Succeeded"},"e":{}})";
+  EXPECT_EQ(changed_members(change(kGroup, R"({"location":"w","tags":{"x":"1"}})")), "/tags/x");
+  EXPECT_EQ(changed_members(change(kGroup, R"({"location":"w","tags":{"x":"0"}})")), "(nothing)");
+  EXPECT_EQ(changed_members(change(R"({"a/b":{"c~":{"etag":"1"}}})", R"({"a/b":{}})")), "(nothing)");
+  EXPECT_EQ(changed_members(change(R"({"properties":{"provisioningState":"x","a":"1"}})", "{}")), "/properties/a");
+  EXPECT_EQ(changed_members(change(R"({"properties":"x"})", "{}")), "/properties");
+  EXPECT_EQ(changed_members(change("{}", R"({"properties":{}})")), "/properties") << "that was asked for";
+}
+
 TEST(ChangedMembers, OfACreateAreAllOfIt) {
   AskedChange made = change(nullptr, "{}");
   made.creates = true;

@@ -18,7 +18,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::UnconditionalReplayAfter412, "unconditional-replay-after-412", "", {}, 100},
       {Mutant::FalseAlarmIgnoresLeaf, "false-alarm-ignores-leaf", "", {}, 100},
       {Mutant::UnchangedVouches, "unchanged-vouches", "many-counters", {"none"}, 100},
-      {Mutant::OwnReadsForgotten, "own-reads-forgotten", "create-race", {"late-unguarded"}, 500},
+      {Mutant::OwnReadsForgotten, "own-reads-forgotten", "create-delete", {"late-unguarded", "leaving-clients"}, 1000},
       {Mutant::LostIsOver, "lost-is-over", "tags-beside", {"late-unguarded", "no-etags", "leaving-clients"}, 500},
       {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", {"lossy"}, 2000},
       {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", {"lossy"}, 500},

@@ -71,7 +71,7 @@ TEST(MergeChecks, WhatMayNotBeTheSame) {
   EXPECT_EQ(merged(in100, rule("b", R"("priority":100)")), Merge::Kind::Merged);  // ARM knows what that means
   const BodyFacts facts({.arrays = {{"/r", ArrayKind::Keyed, {"name"}, {"/port"}}}});
   expect_stories({{"a fact of the type", R"({"r":[]})", R"({"r":[{"name":"a","port":1}]})", R"({"r":[{"name":"b","port":1}]})",
-                   "412 at /r/[name=a] /r/[name=b]"}},
+                   "412 at /r/[name=b] /r/[name=a]"}},
                  facts);
 }
 

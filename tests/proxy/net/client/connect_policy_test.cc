@@ -87,7 +87,7 @@ TEST(ConnectPolicy, ExplainsWhatToDoInstead) {
       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "proxy port of armgate"},
       {"CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", "NO_PROXY"},
       {"CONNECT a..b:1 HTTP/1.1\r\nHost: a..b:1\r\n\r\n", "the target of CONNECT, `a..b:1`, is not"},
-      {"CONNECT user:secret@a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "the target of CONNECT, `a:1`, is not"},
+      {"CONNECT user:secret@a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "the target of CONNECT, `***@a:1`, is not"},
   };
   for (const auto& [head, text] : rows) {
     const auto decision = decide_connect(head, {}, policy());

@@ -57,6 +57,11 @@ policy::Actors actor_of(const std::string& client, const Config& config) {
   return declared == config.clients.end() ? policy::Actors::Unknown : declared->second.actor;
 }
 
+rules::Merging merging_of(const std::string& client, const Config& config) {
+  const auto declared = config.clients.find(client);
+  return declared == config.clients.end() ? config.merge : std::max(config.merge, declared->second.merge);
+}
+
 // What is said about a request into which armgate does not look; nothing about any other.
 std::optional<std::vector<Fact>> tunnel_of(const Asked& asked, const Config& config) {
   if (asked.host.empty()) return std::nullopt;
@@ -194,7 +199,7 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
     facts = *std::move(tunnelled);
   } else {
     const rules::Ruleset rules(config.rules, config.errors, config.queue_timeouts, config.facts);
-    auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target);
+    auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target, merging_of(request.client, config));
     if (!explained) return bad(fmt::format("armgate would refuse the request: {}", explained.error().context));
     facts = *std::move(explained);
     add_address(facts, asked->host, config);

@@ -114,9 +114,8 @@ void add_type_facts(std::vector<Fact>& facts, const FactTable& table, const Plan
   add_body(facts, plan.rule->body.declared, words_for(*plan.rule));
 }
 
-// As far as the rule says; the configuration may say less.
-std::string_view words_for_merging(const Plan& plan) {
-  switch (plan.rule->guard.merging) {
+std::string_view words_for_merging(const Plan& plan, Merging merging) {
+  switch (merging) {
     case Merging::Off: return "not merged: the write is refused";
     case Merging::Maps: return "merged in tags, labels and metadata alone";
     case Merging::On: break;
@@ -132,7 +131,7 @@ std::string words_for_guarding(const Plan& plan) {
   return fmt::format("no, as the mode is observe; in mode protect: {}", words);
 }
 
-void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& plan) {
+void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& plan, Merging allowed) {
   const Rule& rule = *plan.rule;
   const std::string by = words_for(rule);
   facts.push_back({"guard", std::string(words_for(rule.guard.kind)), by});
@@ -143,8 +142,11 @@ void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& pla
       facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
     if (rule.guard.star == Star::Strengthen)
       facts.push_back({"a client's If-Match: *", "becomes the ETag of what it was shown, if that is known", by});
+    const bool by_rule = rule.guard.merging >= allowed;  // the most careful of them holds
+    const Merging merging = by_rule ? rule.guard.merging : allowed;
     if (plan.guarded || compares_copies(plan))
-      facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan)), by});
+      facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan, merging)),
+                       by_rule ? by : std::string(kConfiguration)});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
   }
   add_type_facts(facts, table, plan);
@@ -197,7 +199,8 @@ std::string words_for(const Rule& rule) {
   return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line);
 }
 
-Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target) {
+Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target,
+                                       Merging merging) {
   const auto planned = make_plan(rules, mode, method, target);
   if (!planned) return planned.error();
   const Plan& plan = *planned;
@@ -222,7 +225,7 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
     const bool keeps = is_remembered(plan.rule->guard.kind);
     add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
   }
-  if (plan.kind == PlanKind::Write) add_write(facts, rules.facts(), plan);
+  if (plan.kind == PlanKind::Write) add_write(facts, rules.facts(), plan, merging);
   return facts;
 }
 

@@ -116,6 +116,18 @@ TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
   EXPECT_THAT(err.str(), HasSubstr("is larger than 8388608 bytes"));
 }
 
+TEST_F(Cli, ExplainSaysHowFarOthersChangesAreMergedByTheMostCarefulOfThem) {
+  const std::string path =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  EXPECT_EQ(run({"explain", "PUT", path}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("merged: members, tags, elements of arrays"));
+  const auto config = directory.write("merge.json", R"({"merge": "maps", "clients": {"careful": {"merge": "off"}}})");
+  EXPECT_EQ(run({"explain", "PUT", path, "--config", config.string()}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("merged in tags, labels and metadata alone"));
+  EXPECT_EQ(run({"explain", "PUT", path, "--config", config.string(), "--client", "careful"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("not merged: the write is refused"));
+}
+
 TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"explain", "get", "/subscriptions"},

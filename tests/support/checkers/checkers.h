@@ -144,6 +144,7 @@ class Checkers final : public UpstreamWatch {
     bool was_merged = false;                  // it was sent with another body than its client's
     bool left_undecided = false;              // its client left while armgate compared its base with the resource
     int sends = 0;
+    TimePoint first_sent{};
     TimePoint sent{};  // the last time
     std::optional<TimePoint> took_effect;
     std::vector<uint64_t> looked_at;  // at each sending: the state that armgate itself saw since the request came in

@@ -56,7 +56,7 @@ void Checkers::sending(const arm::Request& request) {
   if (record.is_write && look != looks_.end() && look->second.at >= record.served)
     record.looked_at.push_back(look->second.serial);
   if (record.sends > 0) check_proof(record, request);
-  ++record.sends;
+  if (record.sends++ == 0) record.first_sent = clock_.now();
   record.sent = clock_.now();
   record.last_how.reset();
   record.last_if_match = request.head.fields.get("If-Match");
@@ -278,7 +278,7 @@ void Checkers::check_breaker(const Record& record, const arm::Response* answer) 
   const auto plan = rules::make_plan(*record.rules, rules::Mode::Protect, record.method, record.target);
   const bool may_be_kept_away = plan && plan->rule && plan->rule->breaker.mode == rules::Mode::Protect &&
                                 record.method != arm::Method::Delete && record.life == life_;
-  const SickChecker::Write write{record.entity, record.same_bytes,
+  const SickChecker::Write write{record.entity, record.same_bytes, record.first_sent,
                                  may_be_kept_away ? plan->rule->breaker.probe_every : Duration::zero()};
   if (const auto wrong = sick_.written(write, answer, clock_.now())) violated("breaker", record.what + ": " + *wrong);
 }

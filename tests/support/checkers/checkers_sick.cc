@@ -9,10 +9,11 @@
 
 namespace armgate::world {
 
-// ARM took it. Only writes that began after all failures were seen are judged: a resource has one writer at a time.
+// ARM took it. Only writes that were let through after all failures had been seen are judged.
 std::optional<std::string> SickChecker::taken(const Write& write, TimePoint now) const {
   const auto found = ends_.find(write.resource);
-  if (write.probe_every == Duration::zero() || found == ends_.end()) return std::nullopt;
+  if (write.probe_every == Duration::zero() || found == ends_.end() || found->second.empty()) return std::nullopt;
+  if (found->second.back().seen > write.first_sent) return std::nullopt;
   size_t failures = 0;
   bool failed_before = false;
   const auto& ends = found->second;
@@ -20,7 +21,7 @@ std::optional<std::string> SickChecker::taken(const Write& write, TimePoint now)
     failures += end->seen > now - options_.window ? 1 : 0;
     failed_before |= end->bytes == write.bytes;
   }
-  const bool is_early = !ends.empty() && now < ends.back().seen + write.probe_every;
+  const bool is_early = now < ends.back().seen + write.probe_every;
   if (failures < options_.failures || !failed_before || !is_early) return std::nullopt;
   return fmt::format(
       "a write that had failed before went to a resource of which {} operations had failed, {} ms after the last", failures,

@@ -30,6 +30,7 @@ class SickChecker {
   struct Write {
     std::string resource;
     std::string bytes;       // equal for equal writes
+    TimePoint first_sent{};  // it was let through then, and may have met a busy resource since
     Duration probe_every{};  // of its rule's breaker; zero: none
   };
   // ARM answered a write to the resource, or a read of whatever URL. `now`: when armgate has the answer; null: it is lost. What is wrong

@@ -157,7 +157,8 @@ void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_
   const uint64_t written = parts.shared.resources.ask(plan.resource_key, [&](const policy::History& history) {
     const auto is_write = [](const policy::Entry& e) { return e.cause == policy::Cause::Written; };
     const policy::Entry* last = newest_before(history, is_write);
-    return last != nullptr && last->number > history.deleted() ? last->number : 0;
+    const bool was_there = last != nullptr && last->certain && last->number > history.deleted();
+    return was_there ? last->number : 0;
   });
   if (written == 0) return;
   const std::string& own = plan.target.resource.id;

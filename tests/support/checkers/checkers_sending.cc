@@ -294,6 +294,9 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
   if (found == records_.end()) return;
   if (found->second.is_write) check_breaker(found->second, answer);
   in_flight_.erase(found->first);
+  // Whether it came to ARM or not, it has nothing to do there: to be told that it is done is true.
+  if (how == How::Lost && found->second.is_write && agrees_with_what_is_there(request))
+    accepted_wants_.insert(wanted_by_id_[found->second.write_id]);
   found->second.last_how = how;
   const bool by_armgate = found->second.is_write && found->second.answered;
   if (by_armgate) {

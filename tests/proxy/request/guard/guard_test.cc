@@ -127,6 +127,29 @@ TEST(Compared, WhoseTokenIsOverIsToldSoByArm) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// What may never have been there was not removed by its parent's writer: a file that asks for it goes.
+TEST(Compared, WhatWasNeverThereIsNotTakenForRemovedWithItsParent) {
+  const std::string subnet = R"({"name":"a","properties":{"addressPrefix":"10.0.1.0/24"}})";
+  StageRig rig;
+  bool is_broken = true;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    step.expected = request.head.method_token;
+    const bool is_subnet = request.head.target == kSubnet;
+    const bool is_put = request.head.method == arm::Method::Put;
+    step.status = !is_subnet ? 200 : !is_put ? 404 : std::exchange(is_broken, false) ? 500 : 201;
+    step.body = step.status < 300 ? subnet : R"({"error":{"code":"Odd","message":"m"}})";
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", put(kSubnet), subnet).head.status, 500);
+  rig.ask("two", get(kNetwork));
+  EXPECT_EQ(rig.ask("two", put(kNetwork), R"({"location":"w"})").head.status, 200);
+  EXPECT_EQ(rig.ask("one", put(kSubnet), subnet).head.status, 201);
+  const auto key =
+      rig.shared().locks.key_of("/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n/subnets/a");
+  EXPECT_EQ(rig.shared().resources.ask(key, [](const policy::History& history) { return history.deleted(); }), 0u);
+}
+
 // An element of its parent's body goes when that is replaced without it: a read that lacks it does not lag then.
 TEST(Compared, WhatTheParentsWriterRemovedCanBeMadeAgainAtOnce) {
   const std::string subnet = R"({"name":"a","properties":{"addressPrefix":"10.0.1.0/24"}})";

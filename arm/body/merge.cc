@@ -69,16 +69,22 @@ struct Where {
   bool in_array = false;
 };
 
-Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const BodyFacts& facts) {
+// From the top down.
+std::vector<const DifferenceTable::Step*> way_to(const DifferenceTable& table, uint32_t step) {
   std::vector<const DifferenceTable::Step*> way;
-  for (uint32_t step = row.step; step != 0; step = table.steps[step].above) way.push_back(&table.steps[step]);
+  for (; step != 0; step = table.steps[step].above) way.push_back(&table.steps[step]);
+  std::ranges::reverse(way);
+  return way;
+}
+
+Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const BodyFacts& facts) {
   Where found{.in_array = row.kind == RowKind::Array};
   BodyPlace place = facts.top();
-  for (auto step = way.rbegin(); step != way.rend(); ++step) {
-    const bool is_element = (*step)->element != DifferenceTable::kNoArray;
+  for (const DifferenceTable::Step* step : way_to(table, row.step)) {
+    const bool is_element = step->element != DifferenceTable::kNoArray;
     found.in_map |= place.is_free_form();
     found.in_array |= is_element;
-    place = is_element ? place.element() : place.member((*step)->token);
+    place = is_element ? place.element() : place.member(step->token);
   }
   return found;
 }
@@ -87,17 +93,14 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
 // elements of arrays are compared as such.
 bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, simdjson::dom::element base,
                    simdjson::dom::element side) {
-  std::vector<const std::string*> way;
-  for (uint32_t step = table.steps[table.rows[row].step].above; step != 0; step = table.steps[step].above)
-    way.push_back(&table.steps[step].token);
   BodyPlace place = facts.top();
-  for (auto token = way.rbegin(); token != way.rend(); ++token) {
-    place = place.member(**token);
+  for (const DifferenceTable::Step* step : way_to(table, table.steps[table.rows[row].step].above)) {
+    place = place.member(step->token);
     simdjson::dom::element below;
-    const auto had = simdjson::dom::object(base).at_key_case_insensitive(**token).get(below);
+    const auto had = simdjson::dom::object(base).at_key_case_insensitive(step->token).get(below);
     if (had != simdjson::SUCCESS || !is_object(below) || place.is_free_form()) return false;
     base = below;
-    const auto has = simdjson::dom::object(side).at_key_case_insensitive(**token).get(below);
+    const auto has = simdjson::dom::object(side).at_key_case_insensitive(step->token).get(below);
     if (has != simdjson::SUCCESS || below.is_null()) return !place.is_map();
     if (!is_object(below)) return false;
     side = below;

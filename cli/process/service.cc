@@ -1,6 +1,7 @@
 #include "cli/process/service.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
@@ -134,8 +135,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   }
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
-  std::string kept;
-  for (const std::string& one : loaded.kept) kept += (kept.empty() ? "" : "; ") + one;
+  const std::string kept = fmt::format("{}", fmt::join(loaded.kept, "; "));
   gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
                                                      std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
               mode);

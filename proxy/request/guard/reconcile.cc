@@ -23,8 +23,8 @@ constexpr std::string_view kNotComparable =
     " What it asks for cannot be compared with what is there: a member may stand in it twice, a number may be out of range, or it is "
     "nested too deep.";
 constexpr std::string_view kNotKept =
-    " What its client was shown was not kept, so that changes of other members cannot be told from it: is it longer than "
-    "history.body_keep_max?";
+    " What its client was shown was not kept, so that changes of other members cannot be told from it: it may be longer than "
+    "armgate's option history.body_keep_max.";
 constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }

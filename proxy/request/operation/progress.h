@@ -12,9 +12,10 @@ namespace armgate {
 
 // ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
 // that a write which was on its way when its process died will not take effect any more.
+inline constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+
 // How long a sending whose answer was lost may take effect yet: much less than clients wait, for it keeps all others away.
 inline constexpr Duration kLateEffectMax = std::chrono::seconds(10);
-inline constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body);
 

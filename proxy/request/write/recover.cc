@@ -175,19 +175,21 @@ bool shows_lost_sending(const Write& write, const Attempts& attempts, const Seen
   return is_ours(write, attempts, now) && (is_known || asks_for_exactly(write, now));
 }
 
-// The lost sending cannot take effect any more, and has not: the state decides, as before the first one.
-Step<void> once_settled(const Write& write, Attempts& attempts, const SeenState& now) {
-  write.report().reason = "answer-lost-state-unmoved";
+// The lost sending cannot take effect any more, unless it did, and failed: the state decides, as before the first one.
+Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState& now) {
+  const bool creates = attempts.must_be_absent;  // then there is something already, and nothing to compare it with
   const bool has_failed = now.exists() && arm::progress_of_resource(now.head, now.body) == arm::Progress::Failed;
-  if (write.is_unconditional() && !has_failed) return {};  // nobody else could write meanwhile
   policy::Verdict verdict;
-  if (!has_failed && goes_again(write, attempts, now, verdict)) {
-    attempts.maybe_applied = false;
-    return {};
+  if (!creates && !has_failed) {
+    // Without a base: nobody else could write meanwhile.
+    const bool goes = write.is_unconditional() || goes_again(write, attempts, now, verdict);
+    if (goes && !write.is_unconditional()) attempts.maybe_applied = false;
+    if (goes) write.report().reason = "answer-lost-state-unmoved";
+    if (goes) return {};
   }
   return refused(write,
                  "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-                 "answer-lost-state-moved", verdict, &now);
+                 "answer-lost-state-moved", verdict, creates ? nullptr : &now);
 }
 
 // What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so, nothing
@@ -203,23 +205,13 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, 
     }
     const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || shows_lost_sending(write, attempts, *now);
     if (taken_for_ours) co_return was_ours(write, *std::move(now));
-    if (has_etag || attempts.must_be_absent) {
-      // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
-      policy::Verdict verdict;
-      const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
-      if (has_etag && !has_failed && goes_again(write, attempts, *now, verdict)) {
-        write.report().reason = "answer-lost-state-unmoved";
-        co_return Step<void>();
-      }
-      co_return refused(
-          write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-          "answer-lost-state-moved", verdict, has_etag ? &*now : nullptr);
-    }
+    // Its ETag is not there any more, or what it would make is.
+    if (has_etag || attempts.must_be_absent) co_return decide_again(write, attempts, *now);
     // Some things are to be carried out whenever they are asked for; and a client's own precondition is for ARM to judge.
     const bool is_decidable = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send &&
                               write.rule() != policy::BaseRule::OwnPrecondition;
     const TimePoint at = write.parts.clock.now();
-    if (is_decidable && at >= settled_at) co_return once_settled(write, attempts, *now);
+    if (is_decidable && at >= settled_at) co_return decide_again(write, attempts, *now);
     auto end = ClientWait::End::TimeUp;
     if (is_decidable) end = co_await pause_counted(write, std::min<Duration>(kLostPause, settled_at - at));
     if (end != ClientWait::End::Ready)

@@ -2,6 +2,7 @@
 // more. Method: an ARM that keeps one resource.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ struct AfterLoss {
       return step;
     });
   }
+
+  std::shared_ptr<StageRig::Running> lose_a_delete() {
+    rig.arm_fails("DELETE ", Sent::Maybe);
+    begin();
+    return rig.start("one", "DELETE " + std::string(kScaleSet));
+  }
 };
 
 TEST(LostAnswer, APutWithoutABaseIsDecidedByReading) {
@@ -66,23 +73,9 @@ TEST(LostAnswer, ACreateIsDecidedByReading) {
     AfterLoss arm("");
     arm.begin();
     EXPECT_EQ(arm.rig.ask("one", get(kScaleSet)).head.status, 404);
-    StageRig& rig = arm.rig;
-    bool is_lost = false;
-    rig.arm_lives([&](const arm::Request& request) {
-      Step step;
-      step.expected = request.head.method_token;
-      const bool is_put = request.head.method == arm::Method::Put;
-      if (is_put && !std::exchange(is_lost, true)) {
-        if (is_made) arm.there = kWanted;
-        step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
-        return step;
-      }
-      if (is_put) arm.there = kWanted, arm.writes.push_back("PUT");
-      step.status = arm.there.empty() ? 404 : 200;
-      step.body = arm.there.empty() ? "{}" : arm.there;
-      return step;
-    });
-    EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
+    arm.rig.arm_fails(put(kScaleSet), Sent::Maybe);
+    if (is_made) arm.there = kWanted;
+    EXPECT_EQ(arm.rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
     EXPECT_EQ(arm.writes.size(), is_made ? 0u : 1u);
   }
 }
@@ -105,9 +98,7 @@ TEST(LostAnswer, OfAClientsOwnPreconditionADoubtStaysWhereItIsBroken) {
 // The lost one may yet remove what somebody makes after the second.
 TEST(LostAnswer, ADeleteGoesAgainOnlyWhenTheLostOneCannotComeAnyMore) {
   AfterLoss arm(kState);
-  arm.rig.arm_fails("DELETE ", Sent::Maybe);
-  arm.begin();
-  const auto running = arm.rig.start("one", "DELETE " + std::string(kScaleSet));
+  const auto running = arm.lose_a_delete();
   arm.rig.pass(seconds(9));
   EXPECT_TRUE(arm.writes.empty());
   arm.rig.run_until([&] { return running->done; });
@@ -118,9 +109,7 @@ TEST(LostAnswer, ADeleteGoesAgainOnlyWhenTheLostOneCannotComeAnyMore) {
 
 TEST(LostAnswer, ADeleteWhoseClientHasLeftKeepsOthersOff) {
   AfterLoss arm(kState);
-  arm.rig.arm_fails("DELETE ", Sent::Maybe);
-  arm.begin();
-  const auto running = arm.rig.start("one", "DELETE " + std::string(kScaleSet));
+  const auto running = arm.lose_a_delete();
   arm.rig.pass(seconds(1));
   running->link->leave(world::Leaving::Reset);
   arm.rig.run_until([&] { return running->done; });

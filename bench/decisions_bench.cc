@@ -236,7 +236,7 @@ void possible_bases(benchmark::State& state) {
   const policy::HistoryLimits limits;
   policy::History history;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    policy::Shown seen;
+    policy::StateShown seen;
     seen.etag = "W/\"" + std::to_string(i) + "\"";
     seen.rendering.api_version = "2023-09-01";
     seen.asked = static_cast<uint64_t>(2 * i + 1);

@@ -17,8 +17,8 @@ namespace {
 
 const Hasher kHasher(HashKey{1, 2});
 
-policy::Shown shown(uint64_t order) {
-  policy::Shown seen;
+policy::StateShown shown(uint64_t order) {
+  policy::StateShown seen;
   seen.etag = "W/\"0c2b6a7e-1111-2222-3333-444455556666\"";
   seen.rendering.api_version = "2023-09-01";
   seen.asked = order;

@@ -42,7 +42,7 @@ ShownHistory history_of(const std::vector<ShownAnswer>& shown, const rules::Plan
   ShownHistory all;
   uint64_t order = 0;
   for (const ShownAnswer& answer : shown) {
-    policy::Shown event;
+    policy::StateShown event;
     event.asked = ++order;
     event.at.order = ++order;
     event.absent = answer.absent;
@@ -54,7 +54,7 @@ ShownHistory history_of(const std::vector<ShownAnswer>& shown, const rules::Plan
       event.rendering.body = std::move(kept);
     }
     all.history.apply({}, std::move(event));
-    const auto& observed = all.history.reader({})->shown.back();
+    const auto& observed = all.history.client({})->shown.back();
     all.entries.push_back(observed.entry);
   }
   return all;

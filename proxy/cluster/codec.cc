@@ -65,7 +65,7 @@ void each(A& a, MergedWrite& v) {
   a(v.at, v.write_key, v.request_id, v.api_version, v.base, v.requested_body, v.sent);
 }
 template <class A>
-void each(A& a, Shown& v) {
+void each(A& a, StateShown& v) {
   a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering);
 }
 template <class A>

@@ -18,7 +18,7 @@ constexpr uint32_t kTooLate = 2;
 // There may be too much of it: then the others are told that reads are missing.
 bool may_be_left_out(const Event& event) {
   const auto* const told = std::get_if<Told>(&event);
-  const bool shows = told != nullptr && (std::holds_alternative<policy::Shown>(told->event) ||
+  const bool shows = told != nullptr && (std::holds_alternative<policy::StateShown>(told->event) ||
                                          std::holds_alternative<policy::NotModified>(told->event));
   return shows || std::holds_alternative<PageShown>(event);
 }
@@ -26,7 +26,7 @@ bool may_be_left_out(const Event& event) {
 size_t bytes_of(const policy::SharedBody& body) { return body ? body->bytes.size() : 0; }
 
 size_t bytes_of(const policy::Event& event) {
-  if (const auto* shown = std::get_if<policy::Shown>(&event)) return bytes_of(shown->rendering.body);
+  if (const auto* shown = std::get_if<policy::StateShown>(&event)) return bytes_of(shown->rendering.body);
   if (const auto* accepted = std::get_if<policy::WriteAccepted>(&event)) return bytes_of(accepted->requested_body);
   const auto* refused = std::get_if<policy::Refused>(&event);
   return refused == nullptr ? 0 : bytes_of(refused->refusal.requested_body) + bytes_of(refused->refusal.found);

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kOrdersKept = 100'000;  // receipts come within minutes
 
 // A moment of the log in place of the one that its author had: gives the order that it had.
-uint64_t move_to(policy::Shown& event, Moment moment) {
+uint64_t move_to(policy::StateShown& event, Moment moment) {
   const uint64_t given = event.at.order;
   // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row that was
   // there before (order_at), and others wrote between that and its own row.
@@ -108,7 +108,8 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
   const uint64_t given = std::visit([&](auto& what) { return move_to(what, moment); }, event.event);
   note_order(author, given, moment.order);
   if (author != options_.id) {
-    if (const auto* const shown = std::get_if<policy::Shown>(&event.event); shown && shown->as == policy::ShownAs::PointRead)
+    if (const auto* const shown = std::get_if<policy::StateShown>(&event.event);
+        shown && shown->as == policy::ShownAs::PointRead)
       tables_->turns.note_read(event.resource, shown->client);
   }
   const auto* const accepted = std::get_if<policy::WriteAccepted>(&event.event);

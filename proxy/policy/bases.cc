@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "base/mutant.h"
-#include "proxy/policy/seen.h"
+#include "proxy/policy/shown_entries.h"
 
 namespace armgate::policy {
 namespace {
 
 // The newest by the history's order; of two showings of one entry the later.
-const Seen* newest_of(const std::vector<Seen>& seen) {
-  const Seen* newest = nullptr;
-  for (const Seen& s : seen) {
+const ShownEntry* newest_of(const std::vector<ShownEntry>& seen) {
+  const ShownEntry* newest = nullptr;
+  for (const ShownEntry& s : seen) {
     if (!is_pending(s) && (newest == nullptr || s.entry->number >= newest->entry->number)) newest = &s;
   }
   return newest;
@@ -19,14 +19,14 @@ const Seen* newest_of(const std::vector<Seen>& seen) {
 
 // What the command that made the write was shown (az: one id for each): all its reads since the answer to its own last write. Nothing
 // if the id does not tell one from another.
-std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen, const WriteFacts& write) {
-  std::vector<Seen> own;
-  const auto& overlapped = reader.overlapped_ids;
+std::vector<ShownEntry> of_command(const ClientRecord& record, const std::vector<ShownEntry>& seen, const WriteFacts& write) {
+  std::vector<ShownEntry> own;
+  const auto& overlapped = record.overlapped_ids;
   const bool tells =
       !write.request_id.empty() && std::find(overlapped.begin(), overlapped.end(), write.request_id) == overlapped.end();
   if (!tells) return own;
   bool has_read = false;
-  for (const Seen& s : seen) {
+  for (const ShownEntry& s : seen) {
     if (s.observation->request_id != write.request_id) continue;
     const bool is_answer = s.observation->as == ShownAs::OwnAnswer;
     if (is_answer && !s.observation->lost) own.clear();
@@ -38,9 +38,9 @@ std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen
 }
 
 // Up to that order there is nothing that the client does not know to be gone: it deleted it, or was told so.
-uint64_t known_gone(const History& history, const Reader& reader, const WriteFacts& write) {
+uint64_t known_gone(const History& history, const ClientRecord& record, const WriteFacts& write) {
   uint64_t order = write.deleted_by == write.client ? write.deleted : 0;
-  for (const Observation& o : reader.shown) {
+  for (const Observation& o : record.shown) {
     const Entry* entry = o.lost ? nullptr : history.find(o.entry);
     if (entry != nullptr && entry->absent && o.first_shown.order < write.arrived.order) order = std::max(order, entry->number);
   }
@@ -54,10 +54,10 @@ void erase_known_gone(std::vector<BaseState>& states, uint64_t known_gone_at) {
 }
 
 // Since that state the client has written the resource, nobody else has, and the client was shown nothing but its own answers.
-bool only_own_since(const History& history, const Reader& reader, const WriteFacts& write, uint64_t since) {
+bool only_own_since(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since) {
   if (history.forgotten() > since || write.actors == Actors::Many) return false;
   const auto is_later_read = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.entry > since; };
-  if (std::ranges::any_of(reader.shown, is_later_read)) return false;
+  if (std::ranges::any_of(record.shown, is_later_read)) return false;
   const auto is_written = [&](const Entry& e) { return e.number > since && e.cause != Cause::Seen; };
   const auto is_own = [&](const Entry& e) { return e.writer == write.client && e.certain && !e.failed; };
   const auto& entries = history.entries();
@@ -71,12 +71,12 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   Bases bases;
   bases.rule = BaseRule::BodyEtag;
   const uint64_t born = born_at(history, write);
-  std::vector<Seen> seen;
-  const Reader* reader = history.reader(write.client);
-  if (reader != nullptr) seen = shown_before(history, *reader, limits, write);
-  std::erase_if(seen, [&](const Seen& s) { return s.entry->etag != write.body_etag; });
+  std::vector<ShownEntry> seen;
+  const ClientRecord* record = history.client(write.client);
+  if (record != nullptr) seen = shown_before(history, *record, limits, write);
+  std::erase_if(seen, [&](const ShownEntry& s) { return s.entry->etag != write.body_etag; });
   bases.possible = states_of(seen, write, born);
-  if (reader != nullptr && write.actors != Actors::Many) erase_known_gone(bases.possible, known_gone(history, *reader, write));
+  if (record != nullptr && write.actors != Actors::Many) erase_known_gone(bases.possible, known_gone(history, *record, write));
   if (bases.possible.empty()) {
     BaseState state;
     state.etag = write.body_etag;
@@ -94,14 +94,14 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
 // left; that says whether there is anything to lose.
 //
 // Such a write is refused once. Whoever was refused reads again, and a name that has written since is taken for one that did.
-bool may_be_former(const History& history, const Reader& reader, const HistoryLimits& limits, const WriteFacts& write,
+bool may_be_former(const History& history, const ClientRecord& record, const HistoryLimits& limits, const WriteFacts& write,
                    Actors actors) {
   const bool soon = write.former != 0 && write.arrived.time - write.known_from <= limits.think_max;
   if (!soon || actors == Actors::Single) return false;
   const auto is_own_since = [&](const Entry& e) {
     return e.cause == Cause::Written && e.number > write.former && e.writer == write.client;
   };
-  const bool was_told = !reader.refusals.empty() || std::ranges::any_of(history.entries(), is_own_since);
+  const bool was_told = !record.refusals.empty() || std::ranges::any_of(history.entries(), is_own_since);
   if (actors == Actors::Unknown && was_told) return false;
   return std::any_of(history.entries().begin(), history.entries().end(), [&](const Entry& e) {
     const bool another = e.writer != write.client || actors == Actors::Many;
@@ -110,22 +110,23 @@ bool may_be_former(const History& history, const Reader& reader, const HistoryLi
 }
 
 // Nothing that the client was shown is known: certainly nothing, or nothing any more.
-Bases without_states(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
+Bases without_states(const History& history, const ClientRecord* record, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
   const bool young = write.arrived.time - write.known_from < limits.observation_age;
   const bool dropped =
-      history.readers_forgotten() != 0 || write.pages_forgotten || (reader != nullptr && reader->forgotten != 0);
+      history.clients_forgotten() != 0 || write.pages_forgotten || (record != nullptr && record->forgotten != 0);
   bases.rule = young || dropped ? BaseRule::Forgotten : BaseRule::Unconditional;
   return bases;
 }
 
 // What was merged into the client's writes, as far as the write may go on from one of those. Of many actors nobody waits longer than
 // think_max for one of them to take note.
-void find_merged(Bases& bases, const Reader& reader, const HistoryLimits& limits, const WriteFacts& write, uint64_t born) {
+void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& limits, const WriteFacts& write,
+                 uint64_t born) {
   const Duration age_max = write.actors == Actors::Many ? limits.think_max : limits.observation_age;
   const auto is_over = [&](const MergedWrite& m) { return m.entry <= born || write.arrived.time - m.at > age_max; };
   bases.knows_merges = true;
-  for (const MergedWrite& m : reader.merged) {
+  for (const MergedWrite& m : record.merged) {
     if (is_over(m)) continue;
     const bool other_command = bases.rule == BaseRule::RequestId && m.request_id != write.request_id;
     const bool counts = m.entry < write.arrived.order && bases.rule != BaseRule::BodyEtag && !other_command;
@@ -137,7 +138,7 @@ void find_merged(Bases& bases, const Reader& reader, const HistoryLimits& limits
     asked.body = m.requested_body;
     bases.merged.push_back({std::move(asked), m.base, m.sent});
   }
-  bases.may_merge = reader.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
+  bases.may_merge = record.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
 }
 
 bool is_same_body(const SharedBody& a, const SharedBody& b) {
@@ -146,9 +147,9 @@ bool is_same_body(const SharedBody& a, const SharedBody& b) {
 
 // Whether an older state can be told from the newest, as far as is known. If all show the same, which of them it was makes no difference:
 // nothing looks stale against its own bytes (narrow_down()).
-bool any_other(const std::vector<Seen>& live, const BaseState& newest, const WriteFacts& write) {
+bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, const WriteFacts& write) {
   const bool may_tell = newest.body && newest.api_version == write.api_version;
-  return std::any_of(live.begin(), live.end(), [&](const Seen& s) {
+  return std::any_of(live.begin(), live.end(), [&](const ShownEntry& s) {
     if (s.entry->number >= newest.entry) return false;
     const Rendering* rendering = may_tell && !s.entry->absent ? s.entry->rendered_at(write.api_version) : nullptr;
     return rendering == nullptr || !rendering->body || !is_same_body(rendering->body, newest.body);
@@ -162,15 +163,15 @@ void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
   }
 }
 
-Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write);
+Bases states_for(const History& history, const ClientRecord* record, const HistoryLimits& limits, const WriteFacts& write);
 
 // It may go on from the object that it sent last, which has the ETag of before; or be another actor, to whom the ETag belongs.
-Bases behind_own_writes(Bases by_etag, const History& history, const Reader& reader, const HistoryLimits& limits,
+Bases behind_own_writes(Bases by_etag, const History& history, const ClientRecord& record, const HistoryLimits& limits,
                         WriteFacts write) {
   write.body_etag = {};
-  Bases later = states_for(history, &reader, limits, write);
+  Bases later = states_for(history, &record, limits, write);
   if (later.possible.empty()) return by_etag;
-  if (effective_actors(reader, write) == Actors::Single) return later;
+  if (effective_actors(record, write) == Actors::Single) return later;
   add_states(later.possible, std::move(by_etag.possible));
   later.if_stale.clear();
   later.rule = BaseRule::AnyShown;
@@ -178,27 +179,27 @@ Bases behind_own_writes(Bases by_etag, const History& history, const Reader& rea
 }
 
 // Without what was merged.
-Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
+Bases states_for(const History& history, const ClientRecord* record, const HistoryLimits& limits, const WriteFacts& write) {
   if (!write.body_etag.empty()) {
     Bases bases = by_etag_in_body(history, limits, write);
     const uint64_t since = bases.possible.front().entry;
-    const bool is_behind = reader != nullptr && since != 0 && only_own_since(history, *reader, write, since);
-    return is_behind ? behind_own_writes(std::move(bases), history, *reader, limits, write) : bases;
+    const bool is_behind = record != nullptr && since != 0 && only_own_since(history, *record, write, since);
+    return is_behind ? behind_own_writes(std::move(bases), history, *record, limits, write) : bases;
   }
-  if (reader == nullptr) return without_states(history, reader, limits, write);
-  auto seen = shown_before(history, *reader, limits, write);
-  auto own = of_command(*reader, seen, write);
+  if (record == nullptr) return without_states(history, record, limits, write);
+  auto seen = shown_before(history, *record, limits, write);
+  auto own = of_command(*record, seen, write);
   const bool by_id = !own.empty();
   if (by_id) seen = std::move(own);
-  if (seen.empty()) return without_states(history, reader, limits, write);
+  if (seen.empty()) return without_states(history, record, limits, write);
 
-  const Actors actors = effective_actors(*reader, write);
-  const std::vector<Seen> live = live_of(seen, history, limits, write, actors);
-  const bool has_read = std::ranges::any_of(live, [](const Seen& s) { return s.observation->as != ShownAs::OwnAnswer; });
-  const Seen* newest = newest_of(live);
-  std::vector<Seen> one;
+  const Actors actors = effective_actors(*record, write);
+  const std::vector<ShownEntry> live = live_of(seen, history, limits, write, actors);
+  const bool has_read = std::ranges::any_of(live, [](const ShownEntry& s) { return s.observation->as != ShownAs::OwnAnswer; });
+  const ShownEntry* newest = newest_of(live);
+  std::vector<ShownEntry> one;
   if (newest != nullptr) one.push_back(*newest);
-  for (const Seen& s : live) {
+  for (const ShownEntry& s : live) {
     const bool after = newest == nullptr || s.observation->last_shown.order > newest->observation->last_shown.order;
     const bool is_given_again = s.observation->as == ShownAs::OwnAnswer;  // after something newer was read
     if ((is_pending(s) || is_given_again) && after) one.push_back(s);
@@ -211,7 +212,7 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.possible.empty();
   if (may_be_wide && (is_repeated || any_other(live, bases.possible.front(), write))) {
     bases.if_stale = states_of(live, write, born);
-    erase_known_gone(bases.if_stale, known_gone(history, *reader, write));
+    erase_known_gone(bases.if_stale, known_gone(history, *record, write));
     if (bases.if_stale.size() == bases.possible.size()) bases.if_stale.clear();
   }
   const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
@@ -223,7 +224,7 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
     bases.if_stale.clear();
   }
   // Under one id the command itself has read here.
-  if (!by_id && may_be_former(history, *reader, limits, write, actors)) {
+  if (!by_id && may_be_former(history, *record, limits, write, actors)) {
     BaseState former;
     former.gone = true;  // a state that nothing is known of
     bases.possible.push_back(std::move(former));
@@ -243,16 +244,16 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
 
 // The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
 // was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
-void add_shown_since(Bases& bases, const History& history, const Reader& reader, const HistoryLimits& limits,
+void add_shown_since(Bases& bases, const History& history, const ClientRecord& record, const HistoryLimits& limits,
                      const WriteFacts& write) {
   WriteFacts again = write;
   again.arrived = write.repeated;
   // What was sent without any base may be a file, and the read somebody else's of the same name. Where its base may only be forgotten,
   // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
-  const bool instead = effective_actors(reader, again) == Actors::Single;
+  const bool instead = effective_actors(record, again) == Actors::Single;
   const bool may_be_a_file = bases.possible.empty() && !instead;
   if (may_be_a_file && (bases.rule != BaseRule::Forgotten || is_refused_if_forgotten(history, write))) return;
-  Bases later = states_for(history, &reader, limits, again);
+  Bases later = states_for(history, &record, limits, again);
   // What carries the id of a call is that call, unless the same command has read again.
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
   if (later.possible.empty() || is_old_call) return;
@@ -320,12 +321,12 @@ std::string_view to_text(BaseRule rule) {
 }
 
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
-  const Reader* reader = history.reader(write.client);
-  Bases bases = states_for(history, reader, limits, write);
-  if (reader != nullptr && write.repeated.order != 0) add_shown_since(bases, history, *reader, limits, write);
+  const ClientRecord* record = history.client(write.client);
+  Bases bases = states_for(history, record, limits, write);
+  if (record != nullptr && write.repeated.order != 0) add_shown_since(bases, history, *record, limits, write);
   bases.arrived = write.arrived.order;
   const bool builds_on_something = !bases.possible.empty() && bases.rule != BaseRule::Create;
-  if (reader != nullptr && builds_on_something) find_merged(bases, *reader, limits, write, born_at(history, write));
+  if (record != nullptr && builds_on_something) find_merged(bases, *record, limits, write, born_at(history, write));
   return bases;
 }
 

@@ -12,7 +12,7 @@ bool same_bytes(const SharedBody& a, const SharedBody& b) {
 
 }  // namespace
 
-bool is_shown_by(const Entry& entry, const Shown& shown) {
+bool is_shown_by(const Entry& entry, const StateShown& shown) {
   if (entry.absent || shown.absent) return entry.absent && shown.absent;
   if (entry.etag != shown.etag) return false;
   const Rendering* known = entry.rendered_at(shown.rendering.api_version);
@@ -23,7 +23,7 @@ bool is_shown_by(const Entry& entry, const Shown& shown) {
   return !shown.etag.empty();
 }
 
-bool is_other_than(const Entry& entry, const Shown& shown) {
+bool is_other_than(const Entry& entry, const StateShown& shown) {
   if (entry.absent || shown.absent) return entry.absent != shown.absent;
   if (!entry.etag.empty() && !shown.etag.empty() && entry.etag != shown.etag) return true;
   const Rendering* known = entry.rendered_at(shown.rendering.api_version);
@@ -32,7 +32,7 @@ bool is_other_than(const Entry& entry, const Shown& shown) {
          !same_bytes(known->body, shown.rendering.body);
 }
 
-bool is_what_was_asked_for(const Entry& write, const Shown& shown, const arm::BodyFacts& facts) {
+bool is_what_was_asked_for(const Entry& write, const StateShown& shown, const arm::BodyFacts& facts) {
   const SharedBody& body = shown.rendering.body;
   const bool readable = write.requested_body && body && !body->compressed && !body->is_partial;
   return readable && arm::satisfies(body->bytes, write.requested_body->bytes, facts);

@@ -9,13 +9,13 @@
 namespace armgate::policy {
 
 // Whether the entry is what an answer shows. Without a body that could tell, the ETag does.
-bool is_shown_by(const Entry& entry, const Shown& shown);
+bool is_shown_by(const Entry& entry, const StateShown& shown);
 
 // Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
-bool is_other_than(const Entry& entry, const Shown& shown);
+bool is_other_than(const Entry& entry, const StateShown& shown);
 
 // Whether an answer shows all that a write asked for. Without ETags a value that is set again looks as it did the last time, and a
 // write may have changed nothing.
-bool is_what_was_asked_for(const Entry& write, const Shown& shown, const arm::BodyFacts& facts);
+bool is_what_was_asked_for(const Entry& write, const StateShown& shown, const arm::BodyFacts& facts);
 
 }  // namespace armgate::policy

@@ -49,9 +49,9 @@ const Entry* History::find(uint64_t number) const {
   return &*std::prev(after);
 }
 
-const Reader* History::reader(const Hash128& client) const {
-  const auto it = readers_.find(client);
-  return it == readers_.end() ? nullptr : &it->second;
+const ClientRecord* History::client(const Hash128& client) const {
+  const auto it = clients_.find(client);
+  return it == clients_.end() ? nullptr : &it->second;
 }
 
 bool History::child_written_since(uint64_t since) const {
@@ -65,7 +65,7 @@ const Entry* History::last_written_after(uint64_t number) const {
 
 void History::forget_until(uint64_t order) {
   forgotten_ = std::max(forgotten_, order);
-  readers_forgotten_ = std::max(readers_forgotten_, order);
+  clients_forgotten_ = std::max(clients_forgotten_, order);
 }
 
 uint64_t History::absent() const {
@@ -76,17 +76,17 @@ uint64_t History::absent() const {
   return last;
 }
 
-bool History::is_overtaken(const Shown& shown) const {
+bool History::is_overtaken(const StateShown& shown) const {
   return std::any_of(entries_.begin(), entries_.end(),
                      [&](const Entry& e) { return is_write(e) && shown.asked < e.number && e.number < shown.at.order; });
 }
 
 // What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
-Entry* History::same_as(const Shown& shown) {
+Entry* History::same_as(const StateShown& shown) {
   return newest(entries_, [&](const Entry& e) { return e.number <= shown.at.order && is_shown_by(e, shown); });
 }
 
-bool History::is_back(const Entry& entry, const Shown& shown) const {
+bool History::is_back(const Entry& entry, const StateShown& shown) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
     if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
     if (is_write(e)) return e.number < shown.asked;
@@ -97,7 +97,7 @@ bool History::is_back(const Entry& entry, const Shown& shown) const {
 }
 
 bool History::was_read_since(uint64_t number) const {
-  return std::any_of(readers_.begin(), readers_.end(), [&](const auto& entry) {
+  return std::any_of(clients_.begin(), clients_.end(), [&](const auto& entry) {
     const auto& shown = entry.second.shown;
     return std::any_of(shown.begin(), shown.end(), [&](const Observation& o) {
       const Entry* state = o.as == ShownAs::PointRead && !o.lagging && o.last_asked > number ? find(o.entry) : nullptr;
@@ -111,7 +111,7 @@ bool History::was_ever_read() const {
     const Entry* state = o.as == ShownAs::OwnAnswer ? nullptr : find(o.entry);
     return state != nullptr && !state->absent;
   };
-  return std::ranges::any_of(readers_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
+  return std::ranges::any_of(clients_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
 }
 
 bool History::was_seen_since(uint64_t since) const {
@@ -120,7 +120,7 @@ bool History::was_seen_since(uint64_t since) const {
          });
 }
 
-bool History::lags(const HistoryLimits& limits, const Shown& shown, const arm::BodyFacts& facts) const {
+bool History::lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const {
   const auto within = [&](const Entry& write) { return write.ended == 0 || shown.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);
   const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
@@ -144,57 +144,57 @@ Entry& History::add(const HistoryLimits& limits, Entry entry) {
 }
 
 // Who was told something longest ago, of those without a write under way.
-void History::forget_a_reader() {
-  const auto last_told = [](const Reader& r) {
+void History::forget_a_client() {
+  const auto last_told = [](const ClientRecord& r) {
     const uint64_t shown = r.shown.empty() ? 0 : r.shown.back().last_shown.order;
     return std::max(shown, r.refusals.empty() ? 0 : r.refusals.back().told);
   };
-  auto oldest = readers_.end();
-  for (auto it = readers_.begin(); it != readers_.end(); ++it) {
-    const bool is_older = oldest == readers_.end() || last_told(it->second) < last_told(oldest->second);
+  auto oldest = clients_.end();
+  for (auto it = clients_.begin(); it != clients_.end(); ++it) {
+    const bool is_older = oldest == clients_.end() || last_told(it->second) < last_told(oldest->second);
     if (it->second.under_way.empty() && is_older) oldest = it;
   }
-  if (oldest == readers_.end()) return;
-  readers_forgotten_ = std::max(readers_forgotten_, last_told(oldest->second));
-  readers_.erase(oldest);
+  if (oldest == clients_.end()) return;
+  clients_forgotten_ = std::max(clients_forgotten_, last_told(oldest->second));
+  clients_.erase(oldest);
   count_bodies();
 }
 
-Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
-  const auto it = readers_.find(client);
-  if (it != readers_.end()) return it->second;
-  if (readers_.size() >= limits.readers_max) forget_a_reader();
-  return readers_[client];
+ClientRecord& History::client_record(const HistoryLimits& limits, const Hash128& client) {
+  const auto it = clients_.find(client);
+  if (it != clients_.end()) return it->second;
+  if (clients_.size() >= limits.clients_max) forget_a_client();
+  return clients_[client];
 }
 
 void History::observe(const HistoryLimits& limits, const Hash128& client, Observation next) {
-  Reader& reader = reader_of(limits, client);
+  ClientRecord& record = client_record(limits, client);
   const TimePoint now = next.last_shown.time;
   const auto too_old = [&](const Observation& o) { return now - o.last_shown.time > limits.observation_age; };
-  while (!reader.shown.empty() && (reader.shown.size() >= limits.observations_max || too_old(reader.shown.front()))) {
-    const Observation& oldest = reader.shown.front();
-    if (oldest.as != ShownAs::OwnAnswer) reader.forgotten = std::max(reader.forgotten, oldest.last_shown.order);
-    reader.shown.pop_front();
+  while (!record.shown.empty() && (record.shown.size() >= limits.observations_max || too_old(record.shown.front()))) {
+    const Observation& oldest = record.shown.front();
+    if (oldest.as != ShownAs::OwnAnswer) record.forgotten = std::max(record.forgotten, oldest.last_shown.order);
+    record.shown.pop_front();
   }
   const bool was_refused_between =
-      !reader.shown.empty() && std::any_of(reader.refusals.begin(), reader.refusals.end(), [&](const Refusal& r) {
-        return r.told > reader.shown.back().last_asked && r.told < next.last_asked;
+      !record.shown.empty() && std::any_of(record.refusals.begin(), record.refusals.end(), [&](const Refusal& r) {
+        return r.told > record.shown.back().last_asked && r.told < next.last_asked;
       });
-  if (!reader.shown.empty() && !was_refused_between && repeats(reader.shown.back(), next)) {
-    reader.shown.back().last_asked = std::max(reader.shown.back().last_asked, next.last_asked);
-    reader.shown.back().last_shown = next.last_shown;
+  if (!record.shown.empty() && !was_refused_between && repeats(record.shown.back(), next)) {
+    record.shown.back().last_asked = std::max(record.shown.back().last_asked, next.last_asked);
+    record.shown.back().last_shown = next.last_shown;
     return;
   }
   // An item of a list is looked up when a write comes, after what was shown later.
   const auto after =
-      std::upper_bound(reader.shown.begin(), reader.shown.end(), next,
+      std::upper_bound(record.shown.begin(), record.shown.end(), next,
                        [](const Observation& a, const Observation& b) { return a.last_shown.order < b.last_shown.order; });
-  reader.shown.insert(after, std::move(next));
+  record.shown.insert(after, std::move(next));
 }
 
 // A state that is back is a new entry: its old ETag may have been given out anew, and a write that was built on it before must not
 // pass for one that was built on it now. A read that was under way while a write was accepted may show either side of it.
-void History::on(const HistoryLimits& limits, Shown event) {
+void History::on(const HistoryLimits& limits, StateShown event) {
   Observation observed;
   observed.as = event.as;
   observed.request_id = std::move(event.request_id);
@@ -237,7 +237,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
 void History::on(const HistoryLimits& limits, NotModified event) {
   const Entry* entry = newest(entries_, [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
   if (entry == nullptr) return;
-  Shown same;
+  StateShown same;
   same.client = event.client;
   same.request_id = std::move(event.request_id);
   same.asked = event.asked;
@@ -263,10 +263,10 @@ void History::on(const HistoryLimits& limits, WriteAccepted event) {
   add(limits, std::move(entry));
   if (event.deletes) created_.reset();
   if (event.cause != Cause::Written) return;
-  const auto reader = readers_.find(event.client);
-  if (reader == readers_.end()) return;
-  const bool was_merged = event.merged || !reader->second.merged.empty();
-  reader->second.accept(limits, std::move(event));
+  const auto record = clients_.find(event.client);
+  if (record == clients_.end()) return;
+  const bool was_merged = event.merged || !record->second.merged.empty();
+  record->second.accept(limits, std::move(event));
   if (was_merged) count_bodies();
 }
 
@@ -283,7 +283,7 @@ void History::on(const HistoryLimits&, OperationEnded event) {
 }
 
 void History::on(const HistoryLimits& limits, ResourceDeleted event) {
-  for (auto& [client, reader] : readers_) reader.merged.clear();
+  for (auto& [client, record] : clients_) record.merged.clear();
   created_.reset();
   deleted_ = event.at.order;
   deleted_by_ = event.client;
@@ -300,41 +300,41 @@ void History::on(const HistoryLimits& limits, ResourceDeleted event) {
 }
 
 void History::on(const HistoryLimits& limits, WriteArrived event) {
-  Reader& reader = reader_of(limits, event.client);
-  for (const UnderWay& other : reader.under_way) {
-    if (other.request_hash != event.write.request_hash) reader.several_until = event.at + limits.think_max;
-    auto& ids = reader.overlapped_ids;
+  ClientRecord& record = client_record(limits, event.client);
+  for (const UnderWay& other : record.under_way) {
+    if (other.request_hash != event.write.request_hash) record.several_until = event.at + limits.think_max;
+    auto& ids = record.overlapped_ids;
     const bool same_id = !other.request_id.empty() && other.request_id == event.write.request_id;
     if (!same_id || std::find(ids.begin(), ids.end(), other.request_id) != ids.end()) continue;
     add_bounded(ids, other.request_id, kOverlappedIdsMax);
   }
-  reader.under_way.push_back(std::move(event.write));
+  record.under_way.push_back(std::move(event.write));
 }
 
 void History::on(const HistoryLimits&, WriteLeft event) {
-  const auto reader = readers_.find(event.client);
-  if (reader == readers_.end()) return;
-  std::erase_if(reader->second.under_way, [&](const UnderWay& w) { return w.id == event.write; });
+  const auto record = clients_.find(event.client);
+  if (record == clients_.end()) return;
+  std::erase_if(record->second.under_way, [&](const UnderWay& w) { return w.id == event.write; });
 }
 
 void History::on(const HistoryLimits& limits, Refused event) {
-  Reader& reader = reader_of(limits, event.client);
-  ++reader.refused_in_a_row;
+  ClientRecord& record = client_record(limits, event.client);
+  ++record.refused_in_a_row;
   const auto read_after = [&](const Refusal& earlier) {
-    return std::any_of(reader.shown.begin(), reader.shown.end(), [&](const Observation& o) {
+    return std::any_of(record.shown.begin(), record.shown.end(), [&](const Observation& o) {
       return o.as != ShownAs::OwnAnswer && !earlier.lost && earlier.told != 0 && o.last_asked > earlier.told &&
              o.first_shown.order < event.refusal.arrived;
     });
   };
-  event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
-  if (event.took_back) reader.unmerged_until = *event.took_back + limits.observation_age;
-  add_bounded(reader.refusals, std::move(event.refusal), limits.refusals_max);
+  event.refusal.reread = std::any_of(record.refusals.begin(), record.refusals.end(), read_after);
+  if (event.took_back) record.unmerged_until = *event.took_back + limits.observation_age;
+  add_bounded(record.refusals, std::move(event.refusal), limits.refusals_max);
   count_bodies();
 }
 
 void History::on(const HistoryLimits&, AnswerLost event) {
-  const auto it = readers_.find(event.client);
-  if (it == readers_.end()) return;
+  const auto it = clients_.find(event.client);
+  if (it == clients_.end()) return;
   for (Observation& shown : it->second.shown) {
     if (shown.last_shown.order == event.shown && shown.first_shown.order == event.shown) shown.lost = true;
   }
@@ -344,15 +344,15 @@ void History::on(const HistoryLimits&, AnswerLost event) {
 }
 
 void History::on(const HistoryLimits&, RightUsed event) {
-  const auto it = readers_.find(event.client);
-  if (it == readers_.end()) return;
+  const auto it = clients_.find(event.client);
+  if (it == clients_.end()) return;
   const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
   const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
   if (unused != it->second.refusals.end()) unused->used = true;
 }
 
 bool History::has_write_under_way() const {
-  return std::any_of(readers_.begin(), readers_.end(), [](const auto& r) { return !r.second.under_way.empty(); });
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& r) { return !r.second.under_way.empty(); });
 }
 
 }  // namespace armgate::policy

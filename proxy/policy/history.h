@@ -8,7 +8,8 @@
 // Invariants
 //   1. Entries stand in the order of their numbers. A number is the order of a moment and never comes back.
 //   2. Two entries may have the same ETag, or the same content: a state that comes back is a new entry.
-//   3. Forgetting is remembered: `Reader::forgotten` says that an observation may be missing (of reads; own answers go without a mark).
+//   3. Forgetting is remembered: `ClientRecord::forgotten` says that an observation may be missing (of reads; own answers go
+//      without a mark).
 //   4. It changes by apply() only, so that several processes can share it by sharing the events.
 // Pure values; time is passed in. Threads: none of its own (proxy/state/resource_table guards it).
 #pragma once
@@ -141,7 +142,7 @@ struct WriteAccepted;
 struct HistoryLimits;
 
 // What is known of one client and this resource.
-struct Reader {
+struct ClientRecord {
   Recent<Observation> shown;                   // in the order of last_shown
   std::vector<Refusal> refusals;               // oldest first
   std::vector<MergedWrite> merged;             // of which it may not know yet, oldest first
@@ -158,7 +159,7 @@ struct Reader {
 // ---- events --------------------------------------------------------------------------------------------------------------------
 
 // An answer that shows a state, or that there is none, is about to be written to a client.
-struct Shown {
+struct StateShown {
   Hash128 client{};
   ShownAs as = ShownAs::PointRead;
   std::string request_id;
@@ -248,7 +249,7 @@ struct RightUsed {
   Hash128 client{};
 };
 
-using Event = std::variant<Shown, NotModified, WriteAccepted, OperationEnded, ResourceDeleted, Found, ResourceCreated,
+using Event = std::variant<StateShown, NotModified, WriteAccepted, OperationEnded, ResourceDeleted, Found, ResourceCreated,
                            WriteArrived, WriteLeft, Refused, AnswerLost, RightUsed>;
 
 struct HistoryLimits {
@@ -257,7 +258,7 @@ struct HistoryLimits {
   size_t refusals_max = 8;       // of one client
   size_t merged_max = 4;         // writes of one client that it may not know of: then it is not merged any more
   size_t merged_kept = 16;       // the same with those of commands, of which each knows its own alone
-  size_t readers_max = 1'000;
+  size_t clients_max = 1'000;
   Duration think_max = std::chrono::minutes(5);
   Duration observation_age = std::chrono::hours(12);
   Duration lag_max = std::chrono::seconds(60);
@@ -270,7 +271,7 @@ class History {
   const Recent<Entry>& entries() const { return entries_; }
   const Entry* find(uint64_t number) const;
   // Null if nothing is known of the client here.
-  const Reader* reader(const Hash128& client) const;
+  const ClientRecord* client(const Hash128& client) const;
 
   // Whether another's write was accepted after `since`, here or below: `mine` says which are not another's.
   template <class Mine>
@@ -301,7 +302,7 @@ class History {
   bool was_ever_read() const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
   // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
-  bool lags(const HistoryLimits& limits, const Shown& shown, const arm::BodyFacts& facts) const;
+  bool lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const;
   // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
   std::optional<TimePoint> created() const { return created_; }
   // Whether there was something after that order, as far as reads have shown it to anybody.
@@ -313,11 +314,11 @@ class History {
   uint64_t absent() const;
   uint64_t forgotten() const { return forgotten_; }
   // Order of the newest thing that was told to a client of which nothing is known any more; 0: none.
-  uint64_t readers_forgotten() const { return readers_forgotten_; }
+  uint64_t clients_forgotten() const { return clients_forgotten_; }
   // Everything up to that order may be missing.
   void forget_until(uint64_t order);
   // The same of what clients were shown, and of nothing else.
-  void forget_shown_until(uint64_t order) { readers_forgotten_ = std::max(readers_forgotten_, order); }
+  void forget_shown_until(uint64_t order) { clients_forgotten_ = std::max(clients_forgotten_, order); }
 
   // The whole body of the newest state of which one is kept at that api-version; null: there is none.
   SharedBody newest_body(std::string_view api_version) const;
@@ -328,7 +329,7 @@ class History {
   bool has_write_under_way() const;
 
  private:
-  void on(const HistoryLimits& limits, Shown event);
+  void on(const HistoryLimits& limits, StateShown event);
   void on(const HistoryLimits& limits, NotModified event);
   void on(const HistoryLimits& limits, WriteAccepted event);
   void on(const HistoryLimits& limits, OperationEnded event);
@@ -347,24 +348,24 @@ class History {
   void add_rendering(Entry& entry, Rendering rendering);
   static size_t bytes_of(const Entry& entry);
   void count_bodies();
-  Entry* same_as(const Shown& shown);
+  Entry* same_as(const StateShown& shown);
   // Whether something else was there between the entry and the asking for what shows the same.
-  bool is_back(const Entry& entry, const Shown& shown) const;
+  bool is_back(const Entry& entry, const StateShown& shown) const;
   const Entry* last_written_after(uint64_t number) const;
   // Whether a write was accepted between the asking for what was seen and its coming.
-  bool is_overtaken(const Shown& shown) const;
+  bool is_overtaken(const StateShown& shown) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
-  Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
-  void forget_a_reader();
+  ClientRecord& client_record(const HistoryLimits& limits, const Hash128& client);
+  void forget_a_client();
 
   Recent<Entry> entries_;  // oldest first
-  std::map<Hash128, Reader> readers_;
+  std::map<Hash128, ClientRecord> clients_;
   std::optional<TimePoint> created_;
   uint64_t deleted_ = 0;
   uint64_t found_ = 0;  // order of the last moment at which armgate itself asked, and found something
   Hash128 deleted_by_{};
   uint64_t forgotten_ = 0;          // entries up to this number may be missing
-  uint64_t readers_forgotten_ = 0;  // and clients that were told something up to this order
+  uint64_t clients_forgotten_ = 0;  // and clients that were told something up to this order
   size_t body_bytes_ = 0;
 };
 

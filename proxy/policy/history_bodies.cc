@@ -12,10 +12,10 @@ constexpr size_t kRenderingsMax = 4;
 size_t size_of(const SharedBody& body) { return body ? body->bytes.size() : 0; }
 
 // Every body that is kept, those first that are missed least.
-template <class Entries, class Readers, class Visit>
-void for_each_body(Entries& entries, Readers& readers, Visit visit) {
-  for (auto& [client, reader] : readers) {
-    for (auto& refusal : reader.refusals) {
+template <class Entries, class Clients, class Visit>
+void for_each_body(Entries& entries, Clients& clients, Visit visit) {
+  for (auto& [client, record] : clients) {
+    for (auto& refusal : record.refusals) {
       visit(refusal.requested_body);
       visit(refusal.found);
     }
@@ -24,8 +24,8 @@ void for_each_body(Entries& entries, Readers& readers, Visit visit) {
     for (auto& rendering : entry.renderings) visit(rendering.body);
     visit(entry.requested_body);
   }
-  for (auto& [client, reader] : readers) {
-    for (auto& merged : reader.merged) {
+  for (auto& [client, record] : clients) {
+    for (auto& merged : record.merged) {
       visit(merged.base);
       visit(merged.requested_body);
       visit(merged.sent);
@@ -63,11 +63,11 @@ SharedBody History::newest_body(std::string_view api_version) const {
 
 void History::count_bodies() {
   body_bytes_ = 0;
-  for_each_body(entries_, readers_, [&](const SharedBody& body) { body_bytes_ += size_of(body); });
+  for_each_body(entries_, clients_, [&](const SharedBody& body) { body_bytes_ += size_of(body); });
 }
 
 void History::drop_bodies(size_t most) {
-  for_each_body(entries_, readers_, [&](SharedBody& body) {
+  for_each_body(entries_, clients_, [&](SharedBody& body) {
     if (body_bytes_ <= most || !body) return;
     body_bytes_ -= body->bytes.size();
     body.reset();

@@ -66,7 +66,7 @@ Knows knows(const Bases& bases, const MergedBase& merged, const WantedBody& want
 
 }  // namespace
 
-void Reader::accept(const HistoryLimits& limits, WriteAccepted write) {
+void ClientRecord::accept(const HistoryLimits& limits, WriteAccepted write) {
   refused_in_a_row = 0;
   if (write.knows_merges && write.certain) merged.clear();
   if (!write.merged) return;

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/mutant.h"
-#include "proxy/policy/seen.h"
+#include "proxy/policy/shown_entries.h"
 
 namespace armgate::policy {
 namespace {
@@ -22,12 +22,12 @@ bool may_be_its_read(const Observation& o, const WriteFacts& write, BaseRule rul
 
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, BaseRule rule) {
   Right right;
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
-  const Actors actors = effective_actors(*reader, write);
-  const auto live = live_of(shown_before(history, *reader, limits, write), history, limits, write, actors);
-  const Seen* last = nullptr;
-  for (const Seen& s : live) {
+  const ClientRecord* record = history.client(write.client);
+  if (record == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
+  const Actors actors = effective_actors(*record, write);
+  const auto live = live_of(shown_before(history, *record, limits, write), history, limits, write, actors);
+  const ShownEntry* last = nullptr;
+  for (const ShownEntry& s : live) {
     if (may_be_its_read(*s.observation, write, rule)) last = &s;
   }
   if (last == nullptr) return right;  // one that lags is not what is there
@@ -35,7 +35,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const auto gives_right = [&](const Refusal& r) {
     return !r.used && was_told(r, write) && r.told > born && last->observation->last_asked > r.told;
   };
-  right.may_send = std::any_of(reader->refusals.begin(), reader->refusals.end(), gives_right);
+  right.may_send = std::any_of(record->refusals.begin(), record->refusals.end(), gives_right);
   if (!right.may_send) return right;
   right.last_read = state_of(*last, write, born);
   for (const Entry& entry : history.entries()) {
@@ -43,35 +43,35 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
     const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;
     if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
-  std::vector<Seen> older;
+  std::vector<ShownEntry> older;
   std::copy_if(live.begin(), live.end(), std::back_inserter(older),
-               [&](const Seen& s) { return s.entry->number != last->entry->number; });
+               [&](const ShownEntry& s) { return s.entry->number != last->entry->number; });
   if (actors == Actors::Unknown) right.superseded = states_of(older, write, born);
   // Whoever was not told of it does not repeat itself on purpose.
-  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
+  std::copy_if(record->refusals.begin(), record->refusals.end(), std::back_inserter(right.same_change),
                [&](const Refusal& r) { return r.reread && r.requested_body && r.found && was_told(r, write); });
   return right;
 }
 
 bool insists(const History& history, const WriteFacts& write) {
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr) return false;
-  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
+  const ClientRecord* record = history.client(write.client);
+  if (record == nullptr) return false;
+  const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
     return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
   });
   const auto same = [&](const Refusal& r) { return r.request_hash == write.request_hash && was_told(r, write); };
-  const auto last = std::find_if(reader->refusals.rbegin(), reader->refusals.rend(), same);
-  if (has_read || last == reader->refusals.rend()) return false;
+  const auto last = std::find_if(record->refusals.rbegin(), record->refusals.rend(), same);
+  if (has_read || last == record->refusals.rend()) return false;
   return !history.written_since(last->told, [](const Entry&) { return false; });
 }
 
 bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rule) {
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr || reader->refusals.size() < 2 || write.actors == Actors::Many) return false;
-  const Refusal& last = reader->refusals.back();
-  const Refusal& before = reader->refusals[reader->refusals.size() - 2];
+  const ClientRecord* record = history.client(write.client);
+  if (record == nullptr || record->refusals.size() < 2 || write.actors == Actors::Many) return false;
+  const Refusal& last = record->refusals.back();
+  const Refusal& before = record->refusals[record->refusals.size() - 2];
   if (!last.reread || !was_told(last, write) || !was_told(before, write)) return false;
-  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
+  const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
     return o.as == ShownAs::PointRead && may_be_its_read(o, write, rule) && o.last_asked > last.told &&
            o.first_shown.order < write.arrived.order;
   });

@@ -30,8 +30,8 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
   const Hash128 own = write_key_of(write);
   const auto earlier = write.ask([&](const policy::History& history) {
     policy::MergedWrite last;
-    if (const policy::Reader* reader = history.reader(write.client.key)) {
-      for (const policy::MergedWrite& merged : reader->merged) {
+    if (const policy::ClientRecord* record = history.client(write.client.key)) {
+      for (const policy::MergedWrite& merged : record->merged) {
         if (merged.write_key == own) last = merged;
       }
     }

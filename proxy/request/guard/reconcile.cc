@@ -134,7 +134,7 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 
 bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
   if (seen.absent()) note_removed_with_parent(write.parts, write.plan, asked);
-  policy::Shown shown;
+  policy::StateShown shown;
   shown.asked = asked;
   shown.at = write.parts.clock.next_moment();
   shown.absent = seen.absent();

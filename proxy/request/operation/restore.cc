@@ -164,7 +164,7 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Leas
   ending.kind = SendingLedger::Ending::Kind::Unknown;
   const bool may_go_again = !former.if_match.empty() && !may_be_untold && former.is_open();
   if (may_go_again) {
-    policy::Shown base;
+    policy::StateShown base;
     base.client = leased.client;
     base.asked = now.order;
     base.at = now;

@@ -279,7 +279,7 @@ void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress l
   }
   if (last != arm::Progress::Succeeded) return;
   resources.apply(resource, policy::ResourceDeleted{write.client, now});
-  policy::Shown told;
+  policy::StateShown told;
   told.client = write.client;
   told.as = policy::ShownAs::OwnAnswer;
   told.at = now;

@@ -79,13 +79,13 @@ ComingPosition turn_due(const Write& write) {
     bool reads = false;    // it has read since the last time
   };
   const Known known = write.ask([&](const policy::History& history) {
-    const policy::Reader* reader = history.reader(write.client.key);
-    if (reader == nullptr || reader->refusals.empty()) return Known{};
-    const uint64_t told = reader->refusals.back().told;
-    const bool reads = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const policy::Observation& o) {
+    const policy::ClientRecord* record = history.client(write.client.key);
+    if (record == nullptr || record->refusals.empty()) return Known{};
+    const uint64_t told = record->refusals.back().told;
+    const bool reads = std::any_of(record->shown.begin(), record->shown.end(), [&](const policy::Observation& o) {
       return o.as != policy::ShownAs::OwnAnswer && o.last_asked > told;
     });
-    return Known{static_cast<unsigned>(reader->refused_in_a_row), reads};
+    return Known{static_cast<unsigned>(record->refused_in_a_row), reads};
   });
   const unsigned in_a_row = known.refused + 1;
   const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));

@@ -84,8 +84,8 @@ policy::SharedBody item_body(const ShownItem& item, const arm::ResourceId& resou
   return body;
 }
 
-policy::Shown shown_to(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan) {
-  policy::Shown shown;
+policy::StateShown shown_to(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan) {
+  policy::StateShown shown;
   shown.client = client.key;
   shown.request_id = request_id_of(parts.shared.hasher, exchange);
   shown.asked = order_at(parts, exchange.forwarded);
@@ -94,7 +94,7 @@ policy::Shown shown_to(const Parts& parts, const Client& client, const Exchange&
   return shown;
 }
 
-Showing remember(const Parts& parts, const KeyedPlan& plan, policy::Shown shown) {
+Showing remember(const Parts& parts, const KeyedPlan& plan, policy::StateShown shown) {
   const Showing showing{shown.client, plan.resource_key, shown.at.order, Showing::What::State};
   parts.shared.resources.apply(plan.resource_key, std::move(shown));
   return showing;
@@ -126,7 +126,7 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
                       const arm::ResponseHead& head, policy::SharedBody body) {
   const bool is_list = plan.operation == arm::OperationKind::List;
   if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : Showing{};
-  policy::Shown shown = shown_to(parts, client, exchange, plan);
+  policy::StateShown shown = shown_to(parts, client, exchange, plan);
   if (head.status == 304) {
     policy::NotModified same{shown.client,
                              std::move(shown.request_id),
@@ -181,7 +181,7 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
                             const OwnAnswer& own) {
   const size_t keep_max = parts.shared.options.body_keep_max;
   const arm::Response& answer = own.answer;
-  policy::Shown shown = shown_to(parts, client, exchange, plan);
+  policy::StateShown shown = shown_to(parts, client, exchange, plan);
   shown.as = policy::ShownAs::OwnAnswer;
   shown.asked = shown.at.order;
   shown.write_key = own.write_key;
@@ -215,7 +215,7 @@ void take_list_items(const Parts& parts, const Client& client, const KeyedPlan& 
   policy::SharedBody body;
   for (const ShownItem& item : items) {
     if (std::exchange(page, item.page.get()) != item.page.get()) body = item_body(item, resource);
-    policy::Shown shown;
+    policy::StateShown shown;
     shown.client = client.key;
     shown.as = policy::ShownAs::ListItem;
     shown.request_id = item.request_id;

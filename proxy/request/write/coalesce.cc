@@ -57,9 +57,9 @@ bool was_shown_at_rest(const Write& write, uint64_t order) {
   policy::SharedBody body;
   bool was_shown = false;
   write.ask([&](const policy::History& history) {
-    const policy::Reader* reader = history.reader(write.client.key);
-    if (reader == nullptr) return;
-    for (const policy::Observation& o : reader->shown) {
+    const policy::ClientRecord* record = history.client(write.client.key);
+    if (record == nullptr) return;
+    for (const policy::Observation& o : record->shown) {
       if (o.as == policy::ShownAs::OwnAnswer || o.last_asked <= order) continue;
       const policy::Entry* entry = history.find(o.entry);
       const policy::Rendering* rendering = entry == nullptr ? nullptr : entry->rendered_at(o.api_version);

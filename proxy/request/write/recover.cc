@@ -51,8 +51,8 @@ Task<Result<SeenState>> see(const Write& write) {
 bool knows_it_is_gone(const Write& write) {
   const bool by_itself = write.parts.shared.resources.last_delete(write.plan.target.resource).client == write.client.key;
   const bool was_told = write.ask([&](const policy::History& history) {
-    const policy::Reader* reader = history.reader(write.client.key);
-    const policy::Entry* last = reader == nullptr || reader->shown.empty() ? nullptr : history.find(reader->shown.back().entry);
+    const policy::ClientRecord* record = history.client(write.client.key);
+    const policy::Entry* last = record == nullptr || record->shown.empty() ? nullptr : history.find(record->shown.back().entry);
     return last != nullptr && last->absent;
   });
   if (by_itself || was_told) return !others_wrote_since(write, write.bases.known_since());

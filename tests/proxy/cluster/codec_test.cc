@@ -20,7 +20,7 @@ What passed_on(What event) {
 }
 
 TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
-  policy::Shown shown;
+  policy::StateShown shown;
   shown.client = {1, 2};
   shown.as = policy::ShownAs::OwnAnswer;
   shown.request_id = "id";
@@ -29,7 +29,7 @@ TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
   shown.etag = "\"5\"";
   shown.rendering = {"2024-07-01", policy::kept_body("{\"a\":1}", true)};
   const Told told = passed_on(Told{{3, 4}, shown});
-  const auto& read = std::get<policy::Shown>(told.event);
+  const auto& read = std::get<policy::StateShown>(told.event);
   EXPECT_EQ(told.resource, (Hash128{3, 4}));
   EXPECT_EQ(read.client, shown.client);
   EXPECT_EQ(read.as, shown.as);
@@ -42,7 +42,7 @@ TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
 }
 
 TEST(ClusterCodec, EveryEventOfAHistoryComesBackAsItself) {
-  const policy::Event events[] = {policy::Shown{},           policy::NotModified{},     policy::WriteAccepted{},
+  const policy::Event events[] = {policy::StateShown{},      policy::NotModified{},     policy::WriteAccepted{},
                                   policy::OperationEnded{},  policy::ResourceDeleted{}, policy::Found{},
                                   policy::ResourceCreated{}, policy::WriteArrived{},    policy::WriteLeft{},
                                   policy::Refused{},         policy::AnswerLost{},      policy::RightUsed{}};

@@ -71,7 +71,7 @@ TEST(ClusterOrder, AWriteThatStandsLaterInTheLogIsNewerThanWhatWasShownBefore) {
     policy::WriteAccepted accepted;
     accepted.client = kWriter;
     accepted.at = writes.clock.next_moment();
-    policy::Shown shown;
+    policy::StateShown shown;
     shown.client = kReader;
     shown.at = reads.clock.next_moment();
     shown.asked = shown.at.order;
@@ -82,9 +82,9 @@ TEST(ClusterOrder, AWriteThatStandsLaterInTheLogIsNewerThanWhatWasShownBefore) {
     rig.pass(seconds(2));
     for (auto* process : {&writes, &reads}) {
       const bool is_newer = process->resources.ask(kResource, [](const policy::History& history) {
-        const policy::Reader* reader = history.reader(kReader);
-        return reader != nullptr &&
-               history.written_since(reader->shown.back().last_shown.order, [](const auto&) { return false; });
+        const policy::ClientRecord* record = history.client(kReader);
+        return record != nullptr &&
+               history.written_since(record->shown.back().last_shown.order, [](const auto&) { return false; });
       });
       EXPECT_TRUE(is_newer) << "seed " << seed << ": a copy of the state before would be taken for fresh";
     }

@@ -82,8 +82,8 @@ TEST(ClusterReplica, TwoNeverHoldAKeyAtOnceHoweverTheyAsk) {
   }
 }
 
-policy::Shown shown_to(Hash128 client, const Moment& at) {
-  policy::Shown shown;
+policy::StateShown shown_to(Hash128 client, const Moment& at) {
+  policy::StateShown shown;
   shown.client = client;
   shown.asked = at.order;
   shown.at = at;
@@ -96,8 +96,8 @@ constexpr Hash128 kClient{9, 9};
 
 const policy::Observation* observation(Rig::Process& process) {
   return process.resources.ask(kResource, [](const policy::History& history) -> const policy::Observation* {
-    const policy::Reader* reader = history.reader(kClient);
-    return reader == nullptr || reader->shown.empty() ? nullptr : &reader->shown.back();
+    const policy::ClientRecord* record = history.client(kClient);
+    return record == nullptr || record->shown.empty() ? nullptr : &record->shown.back();
   });
 }
 
@@ -121,7 +121,7 @@ TEST(ClusterReplica, AReadThatWasUnderWayWhileAnotherWroteIsNotNewerThanThatWrit
   auto& second = rig.begin();
   first.resources.apply(kResource, shown_to(kClient, first.clock.next_moment()));
   rig.pass(seconds(2));
-  policy::Shown slow = shown_to(kClient, {});
+  policy::StateShown slow = shown_to(kClient, {});
   slow.asked = last_order_in(first.replica.applied());
   policy::WriteAccepted accepted;
   accepted.at = second.clock.next_moment();
@@ -196,7 +196,7 @@ TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {
   rig.pass(seconds(30));
   EXPECT_NE(observation(second), nullptr);
   for (auto* process : {&first, &second}) {
-    EXPECT_GT(process->resources.ask(kResource, [](const policy::History& history) { return history.readers_forgotten(); }),
+    EXPECT_GT(process->resources.ask(kResource, [](const policy::History& history) { return history.clients_forgotten(); }),
               0u);
   }
 }

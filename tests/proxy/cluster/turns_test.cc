@@ -95,7 +95,7 @@ TEST_F(ClusterTurns, AreTakenByAWriteThatComesToAnotherReplica) {
 TEST_F(ClusterTurns, RunFromAReadThatComesToAnotherReplica) {
   const auto turn = give_turn(rig, gave);
   ASSERT_TRUE(turn);
-  policy::Shown shown;
+  policy::StateShown shown;
   shown.client = kOther;
   shown.at = met.clock.next_moment();
   met.resources.apply(kResource, shown);

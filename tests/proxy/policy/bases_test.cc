@@ -186,7 +186,7 @@ TEST(BasesCertain, AnAnswerThatWasLostEndsNothing) {
   Told told;
   told.show('A', "1", {.id = "mine"});
   told.write('A', "2", "mine");
-  told.lose('A', told.reader('A').shown.back().last_shown.order);
+  told.lose('A', told.client('A').shown.back().last_shown.order);
   told.facts.request_id = "mine";
   EXPECT_EQ(told.bases_text('A', Actors::Single), "request-id 2 1");
 }
@@ -335,7 +335,7 @@ TEST(BasesUnknown, OrBeforeSomethingWasForgotten) {
   told.history.forget_until(1);
   EXPECT_EQ(told.bases_text('A'), "forgotten");
   Told crowd;
-  crowd.limits.readers_max = 1;
+  crowd.limits.clients_max = 1;
   crowd.show('A', "1");
   crowd.show('B', "1");
   EXPECT_EQ(crowd.bases_text('A'), "forgotten");

@@ -16,8 +16,8 @@ Entry entry_of(std::string etag, SharedBody body, std::string api_version = "v1"
   return entry;
 }
 
-Shown answer_of(std::string etag, SharedBody body, std::string api_version = "v1") {
-  Shown seen;
+StateShown answer_of(std::string etag, SharedBody body, std::string api_version = "v1") {
+  StateShown seen;
   seen.etag = std::move(etag);
   seen.rendering = {std::move(api_version), std::move(body)};
   return seen;
@@ -45,7 +45,7 @@ TEST(EntryMatch, WithoutETagsOnlyBytesTell) {
 TEST(EntryMatch, AbsenceIsAbsence) {
   Entry gone;
   gone.absent = true;
-  Shown missing;
+  StateShown missing;
   missing.absent = true;
   EXPECT_TRUE(is_shown_by(gone, missing));
   EXPECT_FALSE(is_shown_by(gone, answer_of("1", whole("1"))));
@@ -73,9 +73,9 @@ TEST(EntryMatch, SoAReadOfItDoesNotLagThoughItWasThereBefore) {
   told.accept('A', R"({"n":1})");
   told.end(R"({"n":1})");
   told.show('A', "", whole(R"({"n":1})"));
-  EXPECT_FALSE(told.reader('A').shown.back().lagging);
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
   told.show('A', "", whole(R"({"n":2})"));
-  EXPECT_TRUE(told.reader('A').shown.back().lagging);
+  EXPECT_TRUE(told.client('A').shown.back().lagging);
 }
 
 }  // namespace

@@ -71,9 +71,9 @@ GateModel::There GateModel::shown_by(size_t state) const {
   return {false, options_.etags ? '"' + std::to_string(state) + '"' : "", body_of(*is.state, is.stamp)};
 }
 
-Shown GateModel::shown_to(char client, size_t state) const {
+StateShown GateModel::shown_to(char client, size_t state) const {
   There there = shown_by(state);
-  Shown shown;
+  StateShown shown;
   shown.client = key_of(client);
   shown.absent = there.absent;
   shown.etag = std::move(there.etag);
@@ -84,7 +84,7 @@ Shown GateModel::shown_to(char client, size_t state) const {
 State GateModel::read(char client, Link link, Reads what) {
   confirm(client, {}, {});
   const size_t state = what == Reads::Lagging ? current() - 1 : states_.size() - 1;
-  Shown shown = shown_to(client, state);
+  StateShown shown = shown_to(client, state);
   shown.asked = next().order;
   shown.at = next();
   const uint64_t order = shown.at.order;
@@ -192,7 +192,7 @@ bool GateModel::others_wrote_since(const Write& write, uint64_t order) const {
 
 // reconcile.cc: a read that lacks a write, unless what that asked for is there.
 bool GateModel::lags(const There& there) const {
-  Shown shown;
+  StateShown shown;
   shown.asked = order_ + 1;
   shown.at = {order_ + 2, now_};
   shown.absent = there.absent;
@@ -271,7 +271,7 @@ GateModel::Judged GateModel::judge(const Write& write) {
 // ---- its answer ------------------------------------------------------------------------------------------------------------------
 
 void GateModel::show_answer(const Write& write, size_t state, Link link) {
-  Shown shown = shown_to(write.client, state);
+  StateShown shown = shown_to(write.client, state);
   shown.as = ShownAs::OwnAnswer;
   shown.write_key = write_key_of(write);
   shown.at = next();

@@ -130,7 +130,7 @@ class GateModel {
   static Hash128 key_of(char client) { return {static_cast<uint64_t>(client), 1}; }
   Hash128 write_key_of(const Write& write) const;
   There shown_by(size_t state) const;
-  policy::Shown shown_to(char client, size_t state) const;
+  policy::StateShown shown_to(char client, size_t state) const;
   void show_answer(const Write& write, size_t state, Link link);
   Sending* sending_of(const Write& write);
   void confirm(char client, const Hash128& except_bytes, std::string_view except_id);

@@ -22,10 +22,10 @@ size_t counted(const History& history) {
     for (const Rendering& rendering : entry.renderings) bytes += size_of(rendering.body);
   }
   for (const char client : kClients) {
-    const Reader* reader = history.reader(Told::key(client));
-    if (reader == nullptr) continue;
-    for (const Refusal& refusal : reader->refusals) bytes += size_of(refusal.requested_body) + size_of(refusal.found);
-    for (const MergedWrite& merged : reader->merged) {
+    const ClientRecord* record = history.client(Told::key(client));
+    if (record == nullptr) continue;
+    for (const Refusal& refusal : record->refusals) bytes += size_of(refusal.requested_body) + size_of(refusal.found);
+    for (const MergedWrite& merged : record->merged) {
       bytes += size_of(merged.base) + size_of(merged.requested_body) + size_of(merged.sent);
     }
   }
@@ -57,8 +57,8 @@ class AnyEvent {
   }
   std::string version() { return "v" + std::to_string(rng_.below(6)); }
 
-  Shown shown(const Hash128& client, Moment now) {
-    Shown shown;
+  StateShown shown(const Hash128& client, Moment now) {
+    StateShown shown;
     shown.client = client;
     shown.as = rng_.chance(0.3) ? ShownAs::OwnAnswer : ShownAs::PointRead;
     shown.asked = now.order - 1;
@@ -103,7 +103,7 @@ TEST(HistoryBodies, AreCountedWhateverHappens) {
   limits.observations_max = 3;
   limits.refusals_max = 2;
   limits.merged_kept = 2;
-  limits.readers_max = 3;
+  limits.clients_max = 3;
   size_t with_bodies = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     AnyEvent any(seed);

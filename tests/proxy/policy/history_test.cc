@@ -20,7 +20,7 @@ TEST(HistoryEntries, OneStateShownToManyIsOneEntry) {
   told.show('A', "2");
   told.show('A', "2");
   EXPECT_EQ(told.entries_text(), "1 2");
-  EXPECT_EQ(told.reader('A').shown.size(), 2u);
+  EXPECT_EQ(told.client('A').shown.size(), 2u);
   EXPECT_EQ(told.entry_shown_to('B'), 0u);
 }
 
@@ -93,7 +93,7 @@ TEST(HistoryEntries, AReadThatWasUnderWayStandsBeforeTheWrite) {
   told.write('B', "3");
   told.show('C', "2", {.asked = asked});  // around, just before
   EXPECT_EQ(told.entries_text(), "1 2 3");
-  EXPECT_TRUE(told.reader('C').shown.back().lagging);
+  EXPECT_TRUE(told.client('C').shown.back().lagging);
 }
 
 TEST(HistoryEntries, AListsItemFillsInNothingAndTheReadAfterItDoes) {
@@ -117,7 +117,7 @@ TEST(HistoryEntries, AnItemOfAnOldPageStandsWhereItWasShown) {
   told.show('A', "3");
   told.show('A', "2", partial("{}"), {.as = ShownAs::ListItem, .asked = asked, .at = at});
   EXPECT_EQ(told.entries_text(), "1 2 3");
-  const auto& shown = told.reader('A').shown;
+  const auto& shown = told.client('A').shown;
   ASSERT_EQ(shown.size(), 3u);
   EXPECT_EQ(shown[1].as, ShownAs::ListItem);
   EXPECT_FALSE(shown[1].lagging);
@@ -194,7 +194,7 @@ TEST(HistoryWrites, AFailedOperationProvesNothing) {
   told.accept('B', "w");
   told.end("w", false);
   told.show('A', "1");
-  EXPECT_FALSE(told.reader('A').shown.back().lagging);
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
 }
 
 TEST(HistoryWrites, AChildsIsToldApart) {
@@ -215,10 +215,10 @@ TEST(HistoryLag, AReadThatLacksAnAcceptedWriteIsLagging) {
   told.show('A', "1");
   told.write('B', "2");
   told.show('A', "1");
-  EXPECT_TRUE(told.reader('A').shown.back().lagging);
+  EXPECT_TRUE(told.client('A').shown.back().lagging);
   EXPECT_EQ(told.entries_text(), "1 2");
   told.show('A', "2");
-  EXPECT_FALSE(told.reader('A').shown.back().lagging);
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
 }
 
 TEST(HistoryLag, IsBelievedAMinuteAfterTheOperation) {
@@ -228,11 +228,11 @@ TEST(HistoryLag, IsBelievedAMinuteAfterTheOperation) {
   told.answer('B', "w", "2", whole("{}"));
   told.pass(hours(1));
   told.show('A', "1");
-  EXPECT_TRUE(told.reader('A').shown.back().lagging) << "it runs";
+  EXPECT_TRUE(told.client('A').shown.back().lagging) << "it runs";
   told.end("w");
   told.pass(told.limits.lag_max + seconds(1));
   told.show('A', "1");
-  EXPECT_FALSE(told.reader('A').shown.back().lagging);
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
   EXPECT_EQ(told.entries_text(), "1 2 1");
 }
 
@@ -241,7 +241,7 @@ TEST(HistoryLag, A404ThatLacksACreateIsNoDeletion) {
   told.show_absent('A');
   told.write('A', "1");
   told.show_absent('B');
-  EXPECT_TRUE(told.reader('B').shown.back().lagging);
+  EXPECT_TRUE(told.client('B').shown.back().lagging);
   told.show('A', "1");
   EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1 -");
 }
@@ -251,7 +251,7 @@ TEST(HistoryLag, AWriteThatMayHaveHadNoEffectIsMissedByNobody) {
   told.show('A', "1");
   told.accept('B', "w", false);
   told.show('A', "1");
-  EXPECT_FALSE(told.reader('A').shown.back().lagging);
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
 }
 
 // ---- 304, losses -----------------------------------------------------------------------------------------------------------------
@@ -263,9 +263,9 @@ TEST(HistoryObservations, NotModifiedShowsTheStateOfItsETag) {
   const uint64_t asked = told.tick().order;
   told.apply(NotModified{Told::key('C'), "", asked, told.tick(), "2", "v1"});
   EXPECT_EQ(told.entry_shown_to('C'), 1u);
-  EXPECT_EQ(told.reader('C').shown.back().last_asked, asked);
+  EXPECT_EQ(told.client('C').shown.back().last_asked, asked);
   told.apply(NotModified{Told::key('D'), "", asked, told.tick(), "never seen", "v1"});
-  EXPECT_EQ(told.history.reader(Told::key('D')), nullptr);
+  EXPECT_EQ(told.history.client(Told::key('D')), nullptr);
 }
 
 TEST(HistoryObservations, NotModifiedAfterAWriteShowsAStateThatIsBack) {
@@ -283,44 +283,44 @@ TEST(HistoryObservations, NotModifiedAfterAWriteShowsAStateThatIsBack) {
 TEST(HistoryObservations, OneThatWasLostStaysOneOfItsOwn) {
   Told told;
   told.lose('A', told.show('A', "1"));
-  EXPECT_TRUE(told.reader('A').shown[0].lost);
+  EXPECT_TRUE(told.client('A').shown[0].lost);
   told.show('A', "1");
-  ASSERT_EQ(told.reader('A').shown.size(), 2u);
-  EXPECT_FALSE(told.reader('A').shown[1].lost);
+  ASSERT_EQ(told.client('A').shown.size(), 2u);
+  EXPECT_FALSE(told.client('A').shown[1].lost);
 }
 
 TEST(HistoryObservations, ALostRepetitionTakesNothingBack) {
   Told told;
   told.show('A', "1");
   told.lose('A', told.show('A', "1"));
-  ASSERT_EQ(told.reader('A').shown.size(), 1u);
-  EXPECT_FALSE(told.reader('A').shown[0].lost);
+  ASSERT_EQ(told.client('A').shown.size(), 1u);
+  EXPECT_FALSE(told.client('A').shown[0].lost);
 }
 
 TEST(HistoryObservations, ALostRefusalIsKnownToNobody) {
   Told told;
   const uint64_t refused = told.refuse('A');
   told.lose('A', refused);
-  EXPECT_TRUE(told.reader('A').refusals[0].lost);
+  EXPECT_TRUE(told.client('A').refusals[0].lost);
 }
 
 TEST(HistoryObservations, RefusalsAreCountedUntilOneIsAccepted) {
   Told told;
   told.refuse('A');
   told.refuse('A');
-  EXPECT_EQ(told.reader('A').refused_in_a_row, 2);
+  EXPECT_EQ(told.client('A').refused_in_a_row, 2);
   told.write('A', "1");
-  EXPECT_EQ(told.reader('A').refused_in_a_row, 0);
+  EXPECT_EQ(told.client('A').refused_in_a_row, 0);
 }
 
 TEST(HistoryObservations, TwoDifferentWritesAtOnceAreSeveralActors) {
   Told told;
   told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), "id"}, told.now()});
   told.apply(WriteArrived{Told::key('A'), {2, Told::hash("x"), ""}, told.now()});
-  EXPECT_EQ(told.reader('A').several_until, TimePoint::min());
+  EXPECT_EQ(told.client('A').several_until, TimePoint::min());
   told.apply(WriteArrived{Told::key('A'), {3, Told::hash("y"), "id"}, told.now()});
-  EXPECT_EQ(told.reader('A').several_until, told.now() + told.limits.think_max);
-  EXPECT_EQ(told.reader('A').overlapped_ids, std::vector<std::string>{"id"});
+  EXPECT_EQ(told.client('A').several_until, told.now() + told.limits.think_max);
+  EXPECT_EQ(told.client('A').overlapped_ids, std::vector<std::string>{"id"});
   EXPECT_TRUE(told.history.has_write_under_way());
   for (const uint64_t write : {1, 2, 3}) told.apply(WriteLeft{Told::key('A'), write});
   EXPECT_FALSE(told.history.has_write_under_way());
@@ -344,40 +344,40 @@ TEST(HistoryBounds, OldObservationsGoAndThatIsKnown) {
   Told told;
   told.limits.observations_max = 2;
   for (const char* etag : {"1", "2", "3"}) told.show('A', etag);
-  EXPECT_EQ(told.reader('A').shown.size(), 2u);
-  EXPECT_NE(told.reader('A').forgotten, 0u);
+  EXPECT_EQ(told.client('A').shown.size(), 2u);
+  EXPECT_NE(told.client('A').forgotten, 0u);
   told.pass(told.limits.observation_age + seconds(1));
   told.show('A', "3");
-  EXPECT_EQ(told.reader('A').shown.size(), 1u);
+  EXPECT_EQ(told.client('A').shown.size(), 1u);
 }
 
 TEST(HistoryBounds, WhoWasNotSeenForLongestGoes) {
   Told told;
-  told.limits.readers_max = 2;
+  told.limits.clients_max = 2;
   told.show('A', "1");
   told.show('B', "1");
   told.show('A', "2");
   told.show('C', "2");
-  EXPECT_EQ(told.history.reader(Told::key('B')), nullptr);
-  EXPECT_NE(told.history.reader(Told::key('A')), nullptr);
-  EXPECT_NE(told.history.readers_forgotten(), 0u);
+  EXPECT_EQ(told.history.client(Told::key('B')), nullptr);
+  EXPECT_NE(told.history.client(Told::key('A')), nullptr);
+  EXPECT_NE(told.history.clients_forgotten(), 0u);
   EXPECT_EQ(told.history.forgotten(), 0u) << "no state is missing";
 }
 
 TEST(HistoryBounds, NobodyGoesWhoseWriteIsUnderWay) {
   Told told;
-  told.limits.readers_max = 2;
+  told.limits.clients_max = 2;
   told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
   told.show('B', "1");
   told.show('C', "1");
-  EXPECT_NE(told.history.reader(Told::key('A')), nullptr);
+  EXPECT_NE(told.history.client(Told::key('A')), nullptr);
 }
 
 TEST(HistoryBounds, OldRefusalsGo) {
   Told told;
   told.limits.refusals_max = 2;
   for (int i = 0; i < 5; ++i) told.refuse('A');
-  EXPECT_EQ(told.reader('A').refusals.size(), 2u);
+  EXPECT_EQ(told.client('A').refusals.size(), 2u);
 }
 
 TEST(HistoryBounds, BodiesAreCountedAndFreed) {

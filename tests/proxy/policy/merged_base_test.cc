@@ -153,12 +153,12 @@ TEST(MergedBase, OfManyActorsNobodyWaitsLongerThanAThought) {
 
 TEST(MergedBase, OneSendingIsOneMergedWriteHoweverOftenItIsTold) {
   Merged told;
-  ASSERT_EQ(told.history.reader(Told::key('A'))->merged.size(), 1u);
+  ASSERT_EQ(told.history.client(Told::key('A'))->merged.size(), 1u);
   WriteAccepted again{Cause::Written, Told::key('A'), Told::hash("x"), {}, whole("{}"), told.tick()};
-  again.write_key = told.history.reader(Told::key('A'))->merged.front().write_key;
+  again.write_key = told.history.client(Told::key('A'))->merged.front().write_key;
   again.merged = MergedWrite{};
   told.apply(std::move(again));
-  EXPECT_EQ(told.history.reader(Told::key('A'))->merged.size(), 1u);
+  EXPECT_EQ(told.history.client(Told::key('A'))->merged.size(), 1u);
 }
 
 TEST(MergedBase, AtAnotherApiVersionNothingCanBeTold) {

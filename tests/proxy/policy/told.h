@@ -63,7 +63,7 @@ class Told {
     apply(OperationEnded{hash(bytes), tick(), succeeded, !succeeded});
   }
   void answer(char client, const std::string& bytes, std::string etag, SharedBody body, std::string id = {}) {
-    Shown shown = shown_to(client, std::move(etag), std::move(body), {ShownAs::OwnAnswer, std::move(id)});
+    StateShown shown = shown_to(client, std::move(etag), std::move(body), {ShownAs::OwnAnswer, std::move(id)});
     shown.write_key = hash(bytes);
     shown.asked = shown.at.order;
     apply(std::move(shown));
@@ -113,7 +113,7 @@ class Told {
     return right_of(history, limits, write, possible_bases(history, limits, write).rule);
   }
 
-  const Reader& reader(char client) const { return *history.reader(key(client)); }
+  const ClientRecord& client(char client) const { return *history.client(key(client)); }
   // The ETags of all entries, oldest first; "-" is absence, "w" a write of which only the acceptance is known.
   std::string entries_text() const {
     std::string text;
@@ -125,7 +125,7 @@ class Told {
   }
   // What the last thing shown to the client was taken for: the place of its entry, from 0.
   size_t entry_shown_to(char client) const {
-    const uint64_t number = reader(client).shown.back().entry;
+    const uint64_t number = this->client(client).shown.back().entry;
     size_t place = 0;
     while (history.entries()[place].number != number) ++place;
     return place;
@@ -134,8 +134,8 @@ class Told {
   static Hash128 hash(const std::string& bytes) { return Hasher(HashKey{1, 2}).hash(bytes); }
 
  private:
-  Shown shown_to(char client, std::string etag, SharedBody body, How how) {
-    Shown shown;
+  StateShown shown_to(char client, std::string etag, SharedBody body, How how) {
+    StateShown shown;
     shown.client = key(client);
     shown.as = how.as;
     shown.request_id = std::move(how.id);
@@ -146,7 +146,7 @@ class Told {
     return shown;
   }
   uint64_t show_state(char client, std::string etag, SharedBody body, const How& how, bool absent) {
-    Shown shown = shown_to(client, std::move(etag), std::move(body), how);
+    StateShown shown = shown_to(client, std::move(etag), std::move(body), how);
     shown.absent = absent;
     const uint64_t order = shown.at.order;
     apply(std::move(shown));

@@ -33,7 +33,7 @@ struct Table : ResourceTable {
 
   void show(const Hash128& resource, uint64_t order, const std::string& bytes, const std::string& etag = "e",
             const Hash128& client = kMine) {
-    policy::Shown shown;
+    policy::StateShown shown;
     shown.client = client;
     shown.asked = order;
     shown.at = at_second(order);

@@ -174,7 +174,7 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
       return refused;
     }
     default: {
-      policy::Shown shown;
+      policy::StateShown shown;
       shown.client = client;
       shown.asked = when.order;
       shown.at = when;
@@ -206,7 +206,7 @@ TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
         case 4:
           table.ask(resource, [&](const policy::History& history) {
             for (const auto& entry : history.entries()) EXPECT_LE(entry.number, order.load());
-            return history.reader(client) != nullptr;
+            return history.client(client) != nullptr;
           });
           break;
         default: table.apply(resource, any_event(rng, client, when));

@@ -1,6 +1,6 @@
 // What of all that a client was shown it may still have in hand when its write comes: until when, what may not have arrived, and what
 // was shown at other api-versions.
-#include "proxy/policy/seen.h"
+#include "proxy/policy/shown_entries.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/policy/seen.h"
+#include "proxy/policy/shown_entries.h"
 
 #include <algorithm>
 
@@ -8,9 +8,10 @@ namespace armgate::policy {
 namespace {
 
 // Something newer was shown to the client so long ago that nobody builds on this one any more, and this one not again since.
-bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write) {
+bool is_superseded(const ShownEntry& one, const std::vector<ShownEntry>& seen, const HistoryLimits& limits,
+                   const WriteFacts& write) {
   if (write.arrived.time - one.observation->last_shown.time <= limits.think_max) return false;
-  return std::any_of(seen.begin(), seen.end(), [&](const Seen& s) {
+  return std::any_of(seen.begin(), seen.end(), [&](const ShownEntry& s) {
     return !is_pending(s) && s.entry->number > one.entry->number &&
            write.arrived.time - s.observation->first_shown.time > limits.think_max;
   });
@@ -18,7 +19,8 @@ bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const History
 
 // What the client was shown of its own write whose operation failed. Once it has read what came of that, whoever goes on from the former
 // all the same undoes nothing but ARM's taking back, as long as nobody has written since.
-bool was_taken_back(const Seen& one, const std::vector<Seen>& seen, const History& history, const WriteFacts& write) {
+bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
+                    const WriteFacts& write) {
   const auto is_own_failure = [&](const Entry& e) { return e.failed && e.cause == Cause::Written && e.writer == write.client; };
   const auto shows_it = [&](const Entry& failed) {
     return is_own_failure(failed) && failed.number <= one.entry->number && one.entry->number <= failed.ended;
@@ -26,7 +28,7 @@ bool was_taken_back(const Seen& one, const std::vector<Seen>& seen, const Histor
   const auto failed = std::ranges::find_if(history.entries(), shows_it);
   if (failed == history.entries().end()) return false;
   // A read that lacked the write before the failure was known has shown what came of it all the same.
-  const auto has_shown_it = [&](const Seen& s) {
+  const auto has_shown_it = [&](const ShownEntry& s) {
     const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
     const bool without_it = s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
     return after_end || without_it;
@@ -36,29 +38,29 @@ bool was_taken_back(const Seen& one, const std::vector<Seen>& seen, const Histor
 }
 
 // Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either side of it.
-uint64_t as_new_as(const Seen& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
+uint64_t as_new_as(const ShownEntry& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
 
 // Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what may have come later at others is
 // no base and gives no right. Bodies of different versions could not tell.
-void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
+void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, Actors actors) {
   if (actors == Actors::Single || is_mutant(Mutant::ApiVersionsMixed)) return;
-  const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
+  const auto at_own = [&](const ShownEntry& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
   if (own == live.rend()) return;
   const uint64_t since = own->entry->number;
-  std::erase_if(live, [&](const Seen& s) { return !s.entry->absent && !at_own(s) && as_new_as(s) > since; });
+  std::erase_if(live, [&](const ShownEntry& s) { return !s.entry->absent && !at_own(s) && as_new_as(s) > since; });
 }
 
 }  // namespace
 
-bool is_pending(const Seen& s) { return s.observation->lost || s.observation->lagging || s.late; }
+bool is_pending(const ShownEntry& s) { return s.observation->lost || s.observation->lagging || s.late; }
 
-std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
-                               const WriteFacts& write) {
-  const bool reads = std::ranges::any_of(reader.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
-  std::vector<Seen> seen;
-  seen.reserve(reader.shown.size());
-  for (const Observation& o : reader.shown) {
+std::vector<ShownEntry> shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
+                                     const WriteFacts& write) {
+  const bool reads = std::ranges::any_of(record.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
+  std::vector<ShownEntry> seen;
+  seen.reserve(record.shown.size());
+  for (const Observation& o : record.shown) {
     const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
     const uint64_t before = std::max(write.arrived.order, write.arrived_by);
     const Entry* entry = in_time && o.first_shown.order < before ? history.find(o.entry) : nullptr;
@@ -67,7 +69,7 @@ std::vector<Seen> shown_before(const History& history, const Reader& reader, con
   return seen;
 }
 
-BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
+BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t born) {
   const Entry& entry = *seen.entry;
   BaseState state;
   state.entry = entry.number;
@@ -91,7 +93,7 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
 
 bool is_same_state(const BaseState& a, const BaseState& b) { return a.entry == b.entry && a.api_version == b.api_version; }
 
-std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born) {
+std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born) {
   std::vector<BaseState> states;
   for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
     BaseState state = state_of(*it, write, born);
@@ -106,17 +108,17 @@ uint64_t born_at(const History& history, const WriteFacts& write) {
   return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
 }
 
-Actors effective_actors(const Reader& reader, const WriteFacts& write) {
+Actors effective_actors(const ClientRecord& record, const WriteFacts& write) {
   if (is_mutant(Mutant::EverybodyIsMany) && write.actors == Actors::Unknown) return Actors::Many;
-  const bool several = write.actors == Actors::Single && reader.several_until >= write.arrived.time;
+  const bool several = write.actors == Actors::Single && record.several_until >= write.arrived.time;
   return several ? Actors::Unknown : write.actors;
 }
 
-std::vector<Seen> live_of(const std::vector<Seen>& seen, const History& history, const HistoryLimits& limits,
-                          const WriteFacts& write, Actors actors) {
-  std::vector<Seen> live = seen;
-  std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
-  if (actors != Actors::Many) std::erase_if(live, [&](const Seen& s) { return was_taken_back(s, seen, history, write); });
+std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
+                                const WriteFacts& write, Actors actors) {
+  std::vector<ShownEntry> live = seen;
+  std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, seen, limits, write); });
+  if (actors != Actors::Many) std::erase_if(live, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, write); });
   prefer_own_version(live, write, actors);
   return live;
 }

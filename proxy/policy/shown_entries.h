@@ -1,4 +1,4 @@
-// seen.h – what a client was shown of a resource before a write of its own came, and what of that it may have in hand.
+// shown_entries.h – what a client was shown of a resource before a write of its own came, and what of that it may have in hand.
 //
 // Why: which states are possible bases (bases.cc) and whether a client has the right of one that has read again (right.cc) are two
 // questions to the same observations. For these two alone. Pure; the pointers live as long as the history is not changed.
@@ -12,7 +12,7 @@
 namespace armgate::policy {
 
 // An observation and what it showed.
-struct Seen {
+struct ShownEntry {
   const Observation* observation;
   const Entry* entry;
   bool late = false;  // perhaps shown after the write was built
@@ -20,31 +20,31 @@ struct Seen {
 
 // It may not have arrived, an accepted write is missing in it, or it was perhaps shown after the write was built: possible, but it replaces
 // nothing.
-bool is_pending(const Seen& seen);
+bool is_pending(const ShownEntry& seen);
 
 // What the client was shown before the write came, oldest first. Its own answers alone count for observation_age; what a client has
 // read is what it builds on, however old that is.
-std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
-                               const WriteFacts& write);
+std::vector<ShownEntry> shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
+                                     const WriteFacts& write);
 
 // The states without what was replaced for the client so long ago that nobody builds on it any more, what came at other api-versions
 // than the write's, and what ARM has taken back.
-std::vector<Seen> live_of(const std::vector<Seen>& seen, const History& history, const HistoryLimits& limits,
-                          const WriteFacts& write, Actors actors);
+std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
+                                const WriteFacts& write, Actors actors);
 
 // A copy that outlives the history; `born` as born_at() gives it.
-BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born);
+BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t born);
 
 // Order: what was known before lies before a deletion.
 uint64_t born_at(const History& history, const WriteFacts& write);
 
 // How many actors the client is taken for when the write comes.
-Actors effective_actors(const Reader& reader, const WriteFacts& write);
+Actors effective_actors(const ClientRecord& record, const WriteFacts& write);
 
 // Of the same entry, at the same api-version.
 bool is_same_state(const BaseState& a, const BaseState& b);
 
 // Each state once, the newest first.
-std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born);
+std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born);
 
 }  // namespace armgate::policy

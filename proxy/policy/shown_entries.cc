@@ -1,6 +1,7 @@
 #include "proxy/policy/shown_entries.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/mutant.h"
 
@@ -17,16 +18,25 @@ bool is_superseded(const ShownEntry& one, const std::vector<ShownEntry>& seen, c
   });
 }
 
+// The writes of this client whose operations failed, oldest first. Hardly ever any.
+std::vector<const Entry*> own_failures(const History& history, const WriteFacts& write) {
+  std::vector<const Entry*> failures;
+  for (const Entry& e : history.entries()) {
+    if (e.failed && e.cause == Cause::Written && e.writer == write.client) failures.push_back(&e);
+  }
+  return failures;
+}
+
 // What the client was shown of its own write whose operation failed. Once it has read what came of that, whoever goes on from the former
 // all the same undoes nothing but ARM's taking back, as long as nobody has written since.
 bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
-                    const WriteFacts& write) {
-  const auto is_own_failure = [&](const Entry& e) { return e.failed && e.cause == Cause::Written && e.writer == write.client; };
-  const auto shows_it = [&](const Entry& failed) {
-    return is_own_failure(failed) && failed.number <= one.entry->number && one.entry->number <= failed.ended;
+                    const std::vector<const Entry*>& failures) {
+  const auto shows_it = [&](const Entry* failed) {
+    return failed->number <= one.entry->number && one.entry->number <= failed->ended;
   };
-  const auto failed = std::ranges::find_if(history.entries(), shows_it);
-  if (failed == history.entries().end()) return false;
+  const auto found = std::ranges::find_if(failures, shows_it);
+  if (found == failures.end()) return false;
+  const Entry* failed = *found;
   // A read that lacked the write before the failure was known has shown what came of it all the same.
   const auto has_shown_it = [&](const ShownEntry& s) {
     const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
@@ -34,6 +44,7 @@ bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, 
     return after_end || without_it;
   };
   const bool has_read_since = std::ranges::any_of(seen, has_shown_it);
+  const auto is_own_failure = [&](const Entry& e) { return std::ranges::find(failures, &e) != failures.end(); };
   return has_read_since && !history.written_since(failed->number, is_own_failure);
 }
 
@@ -58,13 +69,18 @@ bool is_pending(const ShownEntry& s) { return s.observation->lost || s.observati
 std::vector<ShownEntry> shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
                                      const WriteFacts& write) {
   const bool reads = std::ranges::any_of(record.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
+  const uint64_t before = std::max(write.arrived.order, write.arrived_by);
   std::vector<ShownEntry> seen;
   seen.reserve(record.shown.size());
+  auto next = history.entries().begin();  // what is shown next is mostly the entry after that which was shown last
   for (const Observation& o : record.shown) {
     const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
-    const uint64_t before = std::max(write.arrived.order, write.arrived_by);
-    const Entry* entry = in_time && o.first_shown.order < before ? history.find(o.entry) : nullptr;
-    if (entry != nullptr) seen.push_back({&o, entry, o.first_shown.order >= write.arrived.order});
+    if (!in_time || o.first_shown.order >= before) continue;
+    const bool is_next = next != history.entries().end() && next->number == o.entry;
+    const Entry* entry = is_next ? &*next : history.find(o.entry);
+    if (entry == nullptr) continue;
+    next = history.entries().begin() + (entry - &history.entries().front()) + 1;
+    seen.push_back({&o, entry, o.first_shown.order >= write.arrived.order});
   }
   return seen;
 }
@@ -94,13 +110,22 @@ BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t bor
 bool is_same_state(const BaseState& a, const BaseState& b) { return a.entry == b.entry && a.api_version == b.api_version; }
 
 std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born) {
+  std::vector<const ShownEntry*> newest_first;
+  newest_first.reserve(seen.size());
+  for (auto it = seen.rbegin(); it != seen.rend(); ++it) newest_first.push_back(&*it);
+  const auto number = [](const ShownEntry* s) { return s->entry->number; };
+  if (!std::ranges::is_sorted(newest_first, std::ranges::greater(), number))
+    std::ranges::stable_sort(newest_first, std::ranges::greater(), number);
   std::vector<BaseState> states;
-  for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
-    BaseState state = state_of(*it, write, born);
-    const auto same = [&](const BaseState& s) { return is_same_state(s, state); };
-    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
+  states.reserve(newest_first.size());
+  for (const ShownEntry* s : newest_first) {
+    BaseState state = state_of(*s, write, born);
+    // Those of one entry stand together.
+    const auto is_of_it = [&](const BaseState& before) { return before.entry == state.entry; };
+    const auto others = std::find_if_not(states.rbegin(), states.rend(), is_of_it);
+    const bool is_known = std::any_of(states.rbegin(), others, [&](const BaseState& b) { return is_same_state(b, state); });
+    if (!is_known) states.push_back(std::move(state));
   }
-  std::stable_sort(states.begin(), states.end(), [](const BaseState& a, const BaseState& b) { return a.entry > b.entry; });
   return states;
 }
 
@@ -118,7 +143,10 @@ std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const Histo
                                 const WriteFacts& write, Actors actors) {
   std::vector<ShownEntry> live = seen;
   std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, seen, limits, write); });
-  if (actors != Actors::Many) std::erase_if(live, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, write); });
+  if (actors != Actors::Many) {
+    const auto failures = own_failures(history, write);
+    std::erase_if(live, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, failures); });
+  }
   prefer_own_version(live, write, actors);
   return live;
 }

@@ -51,7 +51,8 @@ Task<void> keep(Clock& clock, Upstream& upstream, const arm::Request& request, T
 Result<arm::Response> send_through(const Through& through, const arm::Request& request) {
   RealClock clock;
   boost::asio::io_context io(1);
-  auto upstream = net::UpstreamPool::make(clock, io.get_executor(), options_of(through), net::system_resolve(clock));
+  net::NameResolver names(clock, 1);
+  auto upstream = net::UpstreamPool::make(clock, io.get_executor(), options_of(through), names.as_resolve());
   if (!upstream) return std::move(upstream).error();
   std::optional<Result<arm::Response>> result;
   spawn(io.get_executor(), keep(clock, **upstream, request, clock.now() + through.timeout, result));

@@ -81,6 +81,7 @@ struct Config {
     size_t idle_per_host = 256;                    // of the connections that there may be
     Duration idle_max = std::chrono::seconds(55);  // below the minute or more after which ARM's front ends close
     Duration connect_max = std::chrono::seconds(10);
+    size_t lookups_max = 4;
     Duration handshake_max = std::chrono::seconds(10);
     Duration answer_max = std::chrono::minutes(5);
     Duration stall_max = std::chrono::seconds(60);

@@ -95,7 +95,7 @@ void add_service(SettingTable& table, Config& config) {
            "hosts whose port 443 is reached elsewhere, also such as are only tunnelled: {\"management.azure.com\": {\"address\": "
            "\"10.0.0.4:443\", \"ca_file\": \"private.pem\"}}"},
           {"/allow_connect_to", TextList{&config.allow_connect_to, check_destination},
-           "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
+           "loopback, link-local and metadata destinations, and own addresses of this machine, that CONNECT may reach all the same"},
           {"/ca/directory", Text{&config.ca.directory, check_not_empty},
            "where the local certificate authority is kept; \"~/\" is the user's home"},
           {"/clients", Entries{check_client, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
@@ -131,6 +131,9 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
            "how long an unused upstream connection is kept"},
           {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
            "name resolution and TCP connection to an upstream host, at most"},
+          {"/upstream/lookups_max", WholeNumber{&upstream.lookups_max, 1, 64},
+           "names that are resolved at once for one event loop: so many of upstream hosts, and as many that tunnels lead to. One that no "
+           "server answers for takes its place until the system gives up (resolv.conf(5): 10 s and more)"},
           {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)},
            "TLS handshake with an upstream host, at most"},
           {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},

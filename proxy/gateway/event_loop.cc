@@ -14,7 +14,11 @@
 
 namespace armgate {
 
-EventLoop::EventLoop(GatewayCommon& common, uint64_t seed) : common_(common), rng_(seed) {}
+EventLoop::EventLoop(GatewayCommon& common, uint64_t seed)
+    : common_(common),
+      rng_(seed),
+      arm_names_(common.clock, common.config.upstream.lookups_max),
+      tunnel_names_(common.clock, common.config.upstream.lookups_max) {}
 EventLoop::~EventLoop() = default;
 
 Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
@@ -22,12 +26,12 @@ Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
   if (!interceptor) return std::move(interceptor).error();
   interceptor_ = *std::move(interceptor);
   auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), upstream_options(common_.config, common_.parent),
-                                          net::system_resolve(common_.clock));
+                                          arm_names_.as_resolve());
   if (!upstream) return std::move(upstream).error();
   upstream_ = *std::move(upstream);
   watch_ = std::make_unique<UpstreamWatch>(*upstream_);
-  connector_ = std::make_unique<net::Connector>(
-      common_.clock, io_.get_executor(), tunnel_options(common_.config, common_.parent), net::system_resolve(common_.clock));
+  connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(),
+                                                tunnel_options(common_.config, common_.parent), tunnel_names_.as_resolve());
   parts_ = std::make_unique<Parts>(Parts{common_.shared, common_.clock, *watch_, *common_.store, common_.faults, rng_,
                                          io_.get_executor(), [this](const Exchange& exchange) { note_finished(exchange); },
                                          [this](const std::string& message) {

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "proxy/gateway/listeners.h"
+#include "proxy/net/upstream/name_resolver.h"
 #include "proxy/observability/metrics.h"
 #include "proxy/observability/tally.h"
 #include "proxy/observability/upstream_watch.h"
@@ -71,6 +72,9 @@ class EventLoop {
   RequestMetrics metrics_;
   Rng rng_;
   boost::asio::io_context io_{1};
+  // Whoever may open tunnels can ask for names that nobody answers for: ARM's must not wait behind them.
+  net::NameResolver arm_names_;
+  net::NameResolver tunnel_names_;
   std::unique_ptr<net::Interceptor> interceptor_;
   std::unique_ptr<net::UpstreamPool> upstream_;
   std::unique_ptr<UpstreamWatch> watch_;

@@ -1,7 +1,11 @@
 #include "proxy/net/upstream/address_policy.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/udp.hpp>
 #include <cstdint>
 #include <string>
 
@@ -60,6 +64,19 @@ std::optional<std::string_view> refused_address(const ip::address& address) {
   if (wide.to_bytes() == kMetadata6.to_bytes()) return "a link-local or metadata address";
   if (const auto narrow = embedded(wide)) return refused(*narrow);
   return std::nullopt;
+}
+
+bool is_own_address(const ip::address& address) {
+  const ip::udp::endpoint target(address, 9);
+  const int fd = ::socket(target.protocol().family(), SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP);
+  if (fd < 0) return false;
+  ip::udp::endpoint source;
+  auto size = static_cast<socklen_t>(source.capacity());
+  // What goes to an address of this machine comes from that same address.
+  const bool is_known =
+      ::connect(fd, target.data(), static_cast<socklen_t>(target.size())) == 0 && ::getsockname(fd, source.data(), &size) == 0;
+  ::close(fd);
+  return is_known && source.address() == address;
 }
 
 bool is_loopback(const ip::address& address) {

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <utility>
 
-#include "proxy/async/waiter.h"
 #include "proxy/net/upstream/address_policy.h"
 
 namespace armgate::net {
@@ -20,7 +19,6 @@ namespace {
 constexpr uint16_t kTlsPort = 443;
 
 namespace ip = boost::asio::ip;
-using Addresses = std::vector<ip::address>;
 
 Error unreachable(std::string context) { return upstream_error(ErrorKind::Unreachable, Sent::No, std::move(context)); }
 
@@ -31,44 +29,7 @@ std::string authority_of(const std::string& name, uint16_t port) {
 
 std::string place_of(const ip::address& address, uint16_t port) { return fmt::format("{} port {}", address.to_string(), port); }
 
-struct Resolution {
-  explicit Resolution(const Executor& executor) : resolver(executor), done(executor) {}
-  ip::tcp::resolver resolver;
-  Waiter done;
-  boost::system::error_code failure;
-  Addresses addresses;
-};
-
-enum ResolutionSignal : uint32_t { kResolved = 1, kTooLate = 2 };
-
-Task<Result<Addresses>> resolve_by_system(Clock& clock, std::string name, TimePoint deadline) {
-  const Executor executor = co_await current_executor();
-  const auto resolution = std::make_shared<Resolution>(executor);
-  resolution->resolver.async_resolve(name, "", [resolution](const auto& failure, const auto& results) {
-    resolution->failure = failure;
-    for (const auto& result : results) {
-      const ip::address address = result.endpoint().address();
-      auto& known = resolution->addresses;
-      if (std::find(known.begin(), known.end(), address) == known.end()) known.push_back(address);
-    }
-    resolution->done.signal(kResolved);
-  });
-  const auto timer = clock.call_at(executor, deadline, [resolution] { resolution->done.signal(kTooLate); });
-  const uint32_t signals = co_await resolution->done.wait();
-  if ((signals & kResolved) == 0) {
-    co_return upstream_error(ErrorKind::TimedOut, Sent::No, fmt::format("the name {} was not resolved in time", name));
-  }
-  if (resolution->failure || resolution->addresses.empty()) {
-    co_return unreachable(fmt::format("the name {} has no address: {}", name, resolution->failure.message()));
-  }
-  co_return std::move(resolution->addresses);
-}
-
 }  // namespace
-
-Resolve system_resolve(Clock& clock) {
-  return [&clock](std::string name, TimePoint deadline) { return resolve_by_system(clock, std::move(name), deadline); };
-}
 
 void tune_tcp(int fd) {
   const auto set = [fd](int level, int option, int value) { ::setsockopt(fd, level, option, &value, sizeof value); };
@@ -120,8 +81,11 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoin
   }
   Error last = unreachable(fmt::format("{} has no address", named.target));
   for (const ip::address& address : addresses) {
-    const auto refusal = refused_address(address);
-    if (refusal && local == LocalTargets::Refuse) {
+    std::optional<std::string_view> refusal;
+    if (local == LocalTargets::Refuse) refusal = refused_address(address);
+    // armgate's own pages and proxy among them, past what guards them from outside.
+    if (local == LocalTargets::Refuse && !refusal && is_own_address(address)) refusal = "an address of this machine";
+    if (refusal) {
       last = upstream_error(
           ErrorKind::BadInput, Sent::No,
           fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", named.target, *refusal));

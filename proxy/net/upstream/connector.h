@@ -5,14 +5,13 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "proxy/net/socket/socket.h"
+#include "proxy/net/upstream/name_resolver.h"
 #include "proxy/net/upstream/parent_proxy.h"
 
 namespace armgate::net {
@@ -26,12 +25,6 @@ struct HostOverride {
 using HostOverrides = std::map<std::string, HostOverride, std::less<>>;  // by host in lower case
 
 enum class LocalTargets { Refuse, Allow };
-
-// The addresses of a name, in order of preference.
-using Resolve = std::function<Task<Result<std::vector<boost::asio::ip::address>>>(std::string name, TimePoint deadline)>;
-
-// Asks the system (getaddrinfo, on Asio's resolver thread). The wait ends at the deadline even if the system goes on.
-Resolve system_resolve(Clock& clock);
 
 struct ConnectorOptions {
   Duration address_max = std::chrono::seconds(4);  // for each address, so that a dead one does not cost all the time

@@ -25,6 +25,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/async/waiter.h"
 #include "proxy/net/socket/socket.h"
+#include "proxy/net/upstream/name_resolver.h"
 
 namespace armgate::net {
 
@@ -122,6 +123,7 @@ class NetTest : public ::testing::Test {
 
   TestClock clock_;
   boost::asio::io_context io_{1};
+  NameResolver names_{clock_, 1};
 
  private:
   // Without work the loop would not wait: what was sent over loopback may arrive later than it.

@@ -90,7 +90,7 @@ class ServerTest : public NetTest {
   std::unique_ptr<Interceptor> interceptor_;
   certs::ContextHandle client_context_;
   HostOverrides overrides_;
-  Connector connector_{clock_, executor(), {}, system_resolve(clock_)};
+  Connector connector_{clock_, executor(), {}, names_.as_resolve()};
   ConnectionCounter counter_;
   NetEventSink events_;
   ServerOptions options_;

@@ -1,7 +1,12 @@
 // Which addresses a tunnel may reach, at the edges of each block (RFC 6890), and in every spelling of an IPv4 address in IPv6.
 #include "proxy/net/upstream/address_policy.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <string>
 #include <utility>
@@ -65,6 +70,19 @@ TEST(AddressPolicy, WhoIsOnThisMachine) {
     EXPECT_TRUE(is_loopback(*address_of(own))) << own;
   for (const char* other : {"10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "::2"})
     EXPECT_FALSE(is_loopback(*address_of(other))) << other;
+}
+
+TEST(AddressPolicy, EveryAddressOfAnInterfaceIsThisMachinesOwn) {
+  ifaddrs* first = nullptr;
+  ASSERT_EQ(::getifaddrs(&first), 0);
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 || one->ifa_addr->sa_family != AF_INET) continue;
+    char text[INET_ADDRSTRLEN];
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
+    EXPECT_TRUE(is_own_address(*address_of(text))) << one->ifa_name << " " << text;
+  }
+  ::freeifaddrs(first);
+  for (const char* other : {"192.0.2.1", "2001:db8::1"}) EXPECT_FALSE(is_own_address(*address_of(other))) << other;
 }
 
 TEST(AddressPolicy, NamesAreNoAddresses) {

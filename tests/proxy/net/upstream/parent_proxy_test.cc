@@ -52,7 +52,7 @@ class ParentProxyTest : public BehindParent {
  protected:
   void make(HostOverrides overrides = {}) {
     connector_ = std::make_unique<Connector>(clock_, executor(), ConnectorOptions{seconds(4), std::move(overrides), parent_},
-                                             system_resolve(clock_));
+                                             names_.as_resolve());
   }
   void begin(const std::string& host, uint16_t port = 443) {
     connected_.reset();
@@ -282,7 +282,7 @@ class TlsBehindParent : public BehindParent {
     UpstreamOptions options;
     options.connector.parent = parent_;
     if (trusts) options.parent_ca_file = authority_.root_file();
-    pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+    pool_ = *UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   }
 
   TestAuthority authority_;

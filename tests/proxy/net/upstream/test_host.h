@@ -31,7 +31,7 @@ class HostTest : public NetTest {
   Connector connector_{clock_,
                        executor(),
                        {std::chrono::seconds(4), {{"arm.example.test", {"127.0.0.1", origin_.port(), {}}}}, {}},
-                       system_resolve(clock_)};
+                       names_.as_resolve()};
   std::shared_ptr<UpstreamHost> host_;
 };
 

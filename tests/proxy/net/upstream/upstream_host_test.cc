@@ -185,8 +185,7 @@ TEST_F(UpstreamHostTest, WhoFailsToConnectLeavesItsPlaceToTheNext) {
   ASSERT_EQ(::listen(fd, 8), 0);
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   const uint16_t port = ntohs(address.sin_port);
-  Connector silent(clock_, executor(), {seconds(4), {{"arm.example.test", {"127.0.0.1", port, {}}}}, {}},
-                   system_resolve(clock_));
+  Connector silent(clock_, executor(), {seconds(4), {{"arm.example.test", {"127.0.0.1", port, {}}}}, {}}, names_.as_resolve());
   UpstreamHostOptions options;
   options.connections_max = 1;
   host_ = std::make_shared<UpstreamHost>("arm.example.test", clock_, executor(), silent, context_.get(), options);
@@ -231,7 +230,7 @@ TEST_F(UpstreamHostTest, WhatCannotBeConnectedToWasSentNothing) {
 TEST_F(UpstreamHostTest, AHandshakeThatDoesNotEndIsToldAsThatWithWhereItLedTo) {
   const auto silent = *Listener::open(clock_, executor(), "127.0.0.1", 0);
   Connector connector(clock_, executor(), {seconds(4), {{"arm.example.test", {"127.0.0.1", silent->port(), {}}}}, {}},
-                      system_resolve(clock_));
+                      names_.as_resolve());
   host_ =
       std::make_shared<UpstreamHost>("arm.example.test", clock_, executor(), connector, context_.get(), UpstreamHostOptions{});
   const auto asking = ask();

@@ -43,7 +43,7 @@ class UpstreamPoolTest : public NetTest {
     UpstreamOptions options;
     options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), ca_file};
     options.connector.overrides["arm.example.org"] = {"127.0.0.1", origin_.port(), ca_file};
-    pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+    pool_ = *UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   }
   Result<std::string> get(const std::string& host = "arm.example.test") {
     return await(fetch(*pool_, request_to(host), kNever));
@@ -172,7 +172,7 @@ TEST_F(UpstreamPoolTest, RefusesTheCertificateOfAnotherHost) {
   UpstreamOptions options;
   TestAuthority other;
   options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), other.root_file()};
-  pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  pool_ = *UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   const auto result = get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Untrusted) << result.error().context;
@@ -186,7 +186,7 @@ TEST_F(UpstreamPoolTest, SaysNotSentWhenNobodyListens) {
   const uint16_t port = unused->port();
   unused->stop();
   options.connector.overrides["arm.example.test"] = {"127.0.0.1", port, authority_.root_file()};
-  pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  pool_ = *UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   const auto result = get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unreachable);
@@ -196,7 +196,7 @@ TEST_F(UpstreamPoolTest, SaysNotSentWhenNobodyListens) {
 TEST_F(UpstreamPoolTest, RefusesAnUnusableFileOfTrustedCertificates) {
   UpstreamOptions options;
   options.ca_file = "/nonexistent/ca.pem";
-  const auto pool = UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  const auto pool = UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   ASSERT_FALSE(pool.ok());
   EXPECT_THAT(pool.error().context, HasSubstr("/nonexistent/ca.pem"));
 }

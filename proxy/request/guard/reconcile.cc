@@ -109,7 +109,8 @@ Task<void> read_other_versions(const Write& write, SeenState& there) {
   }
 }
 
-// The client's own token has died: ARM's challenge is what it needs to get another.
+// What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is missing does
+// not come by asking again (403).
 Outcome token_refused(const Write& write, SeenState&& seen) {
   write.report().altered = true;
   Outcome outcome = stop(write, Outcome::Kind::Answered, {std::move(seen.head), std::move(seen.body)}, "verify-failed");
@@ -168,7 +169,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
       now->is_hidden = true;
       co_return *std::move(now);
     }
-    if (now && now->head.status == 401) co_return token_refused(write, *std::move(now));
+    if (now && (now->head.status == 401 || now->head.status == 403)) co_return token_refused(write, *std::move(now));
     const bool readable = now && (now->exists() || now->absent());
     if (now && now->exists()) write.record_event(policy::Found{asked});
     if (!readable) co_return try_later(write, why_not, "verify-failed", come_again_after(write, now));

@@ -61,7 +61,7 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
 
 }  // namespace
 
-void reserve_position(const Write& write, QueuePosition position) {
+void reserve_position(const Write& write, QueuePosition position, AwayFor away_for) {
   auto& parts = write.parts;
   auto& reservations = parts.shared.reservations;
   if (reservations.options().ttl == Duration{}) return;
@@ -71,6 +71,7 @@ void reserve_position(const Write& write, QueuePosition position) {
   if (parts.cluster != nullptr) parts.cluster->post(cluster::Reserved{position.kept_as()});
   const Reservations::Away away{write.request_hash, write.exchange.arrived.time, parts.clock.now()};
   auto reservation = reservations.keep(holder, away, std::move(position), parts.executor);
+  if (away_for == AwayFor::Others) reservation->yield();
   spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
 }
 

@@ -100,33 +100,6 @@ TEST(Compared, WhatOnlyTheServiceWritesIsNoChange) {
   EXPECT_EQ(rig.ask("one", put(kAccount), wanted).head.status, 200);
 }
 
-TEST(Compared, AResourceThatCannotBeReadIsNotWritten) {
-  StageRig rig;
-  rig.arm(get(kGroup), 200, {}, kPlain);
-  rig.arm(get(kGroup), 403, {}, R"({"error":{"code":"AuthorizationFailed","message":"m"}})");
-  rig.ask("one", get(kGroup));
-  const auto answer = rig.ask("one", put(kGroup), kWanted);
-  EXPECT_EQ(answer.head.status, 503);
-  EXPECT_TRUE(answer.head.fields.has("Retry-After"));
-  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "verify-failed");
-  EXPECT_TRUE(rig.script_is_done());
-  EXPECT_EQ(rig.shared().counters.reservations_kept.load(), 1u) << "it had its turn, and is told to come again";
-}
-
-TEST(Compared, WhoseTokenIsOverIsToldSoByArm) {
-  const std::string challenge = R"(Bearer authorization_uri="https://login", error="invalid_token")";
-  const std::string expired = R"({"error":{"code":"ExpiredAuthenticationToken","message":"m"}})";
-  StageRig rig;
-  rig.arm(get(kGroup), 200, {}, kPlain);
-  rig.arm(get(kGroup), 401, {{"WWW-Authenticate", challenge}}, expired);
-  rig.ask("one", get(kGroup));
-  const auto answer = rig.ask("one", put(kGroup), kWanted);
-  EXPECT_EQ(answer.head.status, 401);
-  EXPECT_EQ(answer.head.fields.get("WWW-Authenticate"), challenge);
-  EXPECT_EQ(answer.body, expired);
-  EXPECT_TRUE(rig.script_is_done());
-}
-
 // What may never have been there was not removed by its parent's writer: a file that asks for it goes.
 TEST(Compared, WhatWasNeverThereIsNotTakenForRemovedWithItsParent) {
   const std::string subnet = R"({"name":"a","properties":{"addressPrefix":"10.0.1.0/24"}})";

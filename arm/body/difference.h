@@ -115,9 +115,10 @@ class Difference {
   // `base`: what the write may have been built from; `wanted`: what it asks for; `there`: what is there.
   Reconciliation reconcile(size_t base, size_t wanted, size_t there, size_t most = kPointersMax) const;
 
-  // The write has a value of one of `olds` where the newest state that its client was shown has another one (absence is a value,
-  // but for what the service filled in); or it changes nothing against that although a scalar moved in between. Absent olds say
-  // nothing; an absent newest says yes.
+  // The write has a value of one of `olds` where the newest state that its client was shown has another one; or it lacks what that one
+  // lacked and the newest has, and shows by no member or element that came or went in between that it knows of that (whoever replaces
+  // one element after the other is not stale); or it changes nothing against the newest although a scalar moved in between.
+  // What the service filled in does not count, nor do absent olds; an absent newest says yes.
   bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest) const;
 
   // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out may be

@@ -34,7 +34,8 @@ bool is_other_than(const Entry& entry, const StateShown& shown) {
 
 bool is_what_was_asked_for(const Entry& write, const StateShown& shown, const arm::BodyFacts& facts) {
   const SharedBody& body = shown.rendering.body;
-  const bool readable = write.requested_body && body && !body->compressed && !body->is_partial;
+  const bool readable =
+      write.requested_body && body && !body->compressed;  // what an item of a list leaves out it does not show
   return readable && arm::satisfies(body->bytes, write.requested_body->bytes, facts);
 }
 

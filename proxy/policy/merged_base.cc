@@ -25,7 +25,7 @@ arm::ComparedBody latest_of(const Bases& bases, const MergedBase& merged) {
   if (bases.possible.empty()) return sent;
   const BaseState& newest = bases.possible.front();
   const bool tells =
-      newest.entry > merged.asked.entry && newest.body && !newest.is_partial && newest.api_version == merged.asked.api_version;
+      newest.entry >= merged.asked.entry && newest.body && !newest.is_partial && newest.api_version == merged.asked.api_version;
   return tells ? arm::ComparedBody{newest.body->bytes, BodyKind::Whole} : sent;
 }
 

@@ -50,6 +50,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   // Whoever was not told of it does not repeat itself on purpose.
   std::copy_if(record->refusals.begin(), record->refusals.end(), std::back_inserter(right.same_change),
                [&](const Refusal& r) { return r.reread && r.requested_body && r.found && was_told(r, write); });
+  right.in_vain = reads_in_vain(history, write, rule);
   return right;
 }
 
@@ -72,7 +73,7 @@ bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rul
   const Refusal& before = record->refusals[record->refusals.size() - 2];
   if (!last.reread || !was_told(last, write) || !was_told(before, write)) return false;
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
-    return o.as == ShownAs::PointRead && may_be_its_read(o, write, rule) && o.last_asked > last.told &&
+    return o.as == ShownAs::PointRead && !o.lagging && may_be_its_read(o, write, rule) && o.last_asked > last.told &&
            o.first_shown.order < write.arrived.order;
   });
   return has_read && !history.written_since(before.told, [](const Entry&) { return false; });

@@ -206,7 +206,7 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   });
   if (!is_current) return false;
   if (!asked) return true;
-  if (!difference.looks_stale(*asked, olds, *read)) return true;
+  if (right.in_vain || !difference.looks_stale(*asked, olds, *read)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;
   // The very same change a second time is meant. The same value beside other changes is not enough, not even several times: what hidden
   // actors build on old states lacks the same members.

@@ -112,15 +112,29 @@ std::string change_between(const Leaves& from, const Leaves& to) {
   return change;
 }
 
-bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older) {
+namespace {
+
+// Of a member of a map, or of an element with a name.
+bool is_named(const std::string& at) { return at.starts_with("/tags/") || at.find("/[") != at.npos; }
+
+bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves& there) {
   const bool changes_nothing = differing(wanted, there).empty();
-  for (const Leaves& state : older) {
-    for (const std::string& at : differing(state, there)) {
-      const bool moved = find(state, at) != nullptr && find(there, at) != nullptr;
-      if (same_at(at, wanted, state) || (changes_nothing && moved)) return true;
-    }
+  bool lacks_as_old = false, has_newer = false;
+  for (const std::string& at : differing(state, there)) {
+    const bool is_old = same_at(at, wanted, state), is_there = find(wanted, at) != nullptr;
+    const bool moved = find(state, at) != nullptr && find(there, at) != nullptr;
+    if ((is_old && is_there) || (changes_nothing && moved)) return true;
+    lacks_as_old |= is_old;
+    const bool came_or_went = find(state, at) == nullptr || find(there, at) == nullptr;
+    has_newer |= is_named(at) && came_or_went && same_at(at, wanted, there);
   }
-  return false;
+  return lacks_as_old && !has_newer;
+}
+
+}  // namespace
+
+bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older) {
+  return std::ranges::any_of(older, [&](const Leaves& state) { return looks_stale_against(state, wanted, there); });
 }
 
 }  // namespace armgate::sim

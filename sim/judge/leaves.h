@@ -31,7 +31,8 @@ bool in_the_order_of(const nlohmann::json& before, const nlohmann::json& after);
 std::string change_between(const Leaves& from, const Leaves& to);
 
 // A body from which nobody can tell whether it was built on what is there: it has a value back that one of the older states had and
-// that is another now, or it changes nothing although some value moved.
+// that is another now; or it lacks what that one lacked, and has nothing of the named things that changed since; or it changes nothing
+// although some value moved.
 bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older);
 
 }  // namespace armgate::sim

@@ -283,6 +283,8 @@ TEST(LivenessChecker, KeyedElementsAreComparedOneByOne) {
   EXPECT_FALSE(sim::looks_stale(rules({"a", "b"}), rules({"a"}), {rules({})}));
   EXPECT_TRUE(sim::looks_stale(rules({"b"}), rules({"a"}), {rules({})})) << "\"a\" is taken back";
   EXPECT_FALSE(sim::looks_stale(rules({"a"}), rules({"a"}), {rules({})})) << "no value moved";
+  EXPECT_FALSE(sim::looks_stale(rules({"b", "c"}), rules({"a", "b"}), {rules({})})) << "it has \"b\", which is newer";
+  EXPECT_FALSE(sim::looks_stale(rules({"c"}), rules({"b"}), {rules({"a"})})) << "nor has it \"a\" any more";
   EXPECT_TRUE(sim::looks_stale(sim::leaves_of(capacity(2)), sim::leaves_of(capacity(2)), {sim::leaves_of(capacity(1))}));
 }
 

@@ -193,6 +193,28 @@ TEST(Difference, WhatASentBodyLeavesOutIsUnknown) {
   EXPECT_EQ(difference.changed(0, 2), (Pointers{"/properties/rules/[name=y]", "/tags/u"}));
 }
 
+// Who takes out one member after the other is not stale by what was not there yet when the client looked first.
+TEST(Difference, WhoHasTakenOverWhatCameLaterIsNotStaleByWhatItLacks) {
+  const std::vector<std::string> texts{R"({"tags":{}})",
+                                       R"({"tags":{"a":"1"}})",
+                                       R"({"tags":{"a":"1","b":"1"}})",
+                                       R"({"tags":{"b":"1","c":"1"}})",
+                                       R"({"tags":{"c":"1"}})",
+                                       R"({"tags":{"d":"1"}})",
+                                       R"({"tags":{"c":"1"},"size":"1"})",
+                                       R"({"tags":{"b":"1","c":"1"},"size":"2"})"};
+  std::vector<std::string_view> views(texts.begin(), texts.end());
+  const Difference difference = compared(views);
+  const auto stale = [&](size_t wanted, std::vector<size_t> olds, size_t newest) {
+    return difference.looks_stale(wanted, olds, newest);
+  };
+  EXPECT_FALSE(stale(3, {0}, 2)) << "it lacks \"a\" as the first did, and has \"b\", which that had not";
+  EXPECT_FALSE(stale(5, {1}, 4)) << "it lacks \"c\" as that did, and has lost \"a\" as the newest has";
+  EXPECT_TRUE(stale(5, {0}, 4)) << "\"d\" may have been added to nothing";
+  EXPECT_TRUE(stale(1, {0, 1}, 2)) << "as it was before the second came";
+  EXPECT_TRUE(stale(6, {0, 6}, 7)) << "a value that is back is one, whatever it has taken over";
+}
+
 // A write's own answer without a body leaves what was sent: it says nothing of what the next write adds.
 TEST(Difference, WhatANewestThatIsPartialDoesNotSayMayBeAChange) {
   const std::vector<ComparedBody> bodies{{R"({"properties":{"a":"1","b":"1"}})", BodyKind::Whole},

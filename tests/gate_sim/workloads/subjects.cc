@@ -158,6 +158,16 @@ void toggle(Json& state, ChangeKind change, const std::string& member, arm::Head
   }
 }
 
+// One more, and the first ones go.
+void rotate(Json& tags, size_t most, const std::string& member, arm::Headers& fields) {
+  tags.erase(member);
+  if (tags.size() >= most) {
+    fields.set("x-sim-deletes", tags.begin().key());
+    tags.erase(tags.begin());
+  }
+  tags[member] = "here";
+}
+
 // Adds the element with a copied ETag, as who clones another does; changes it; removes it.
 void edit(Json& state, const char* array, const std::string& member, arm::Headers& fields) {
   Json& elements = state["properties"][array];
@@ -210,6 +220,8 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
     case ChangeKind::AddSubnet:
       state["properties"][array_of(change)].push_back({{"name", member}, {"properties", {{"priority", 100}}}});
       break;
+    case ChangeKind::ReplaceTag: rotate(state["tags"], 1, member, fields); break;
+    case ChangeKind::RotateTags: rotate(state["tags"], 3, member, fields); break;
     case ChangeKind::ToggleTag:
     case ChangeKind::ToggleCapacity: toggle(state, change, member, fields); break;
     case ChangeKind::EditRule:
@@ -233,8 +245,9 @@ bool has_member(std::string_view body, ChangeKind change, const std::string& mem
   if (change == ChangeKind::MarkChild) {
     return state.value("properties", Json::object()).value("marks", Json::object()).contains(member);
   }
-  const bool adds_tag =
-      change == ChangeKind::AddTag || change == ChangeKind::AddTagAndSecret || change == ChangeKind::TagAndRaiseCapacity;
+  const bool adds_tag = change == ChangeKind::AddTag || change == ChangeKind::AddTagAndSecret ||
+                        change == ChangeKind::TagAndRaiseCapacity || change == ChangeKind::ReplaceTag ||
+                        change == ChangeKind::RotateTags;
   return adds_tag && state.value("tags", Json::object()).contains(member);
 }
 

@@ -25,6 +25,8 @@ enum class ChangeKind {
   AddTagAndSecret,
   TagAndRaiseCapacity,
   ToggleTag,
+  ReplaceTag,  // its tag of before goes
+  RotateTags,  // the last three stay
   ToggleCapacity
 };
 

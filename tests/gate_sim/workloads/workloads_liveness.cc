@@ -88,6 +88,15 @@ Subject lone_take_back(SimWorld& world) {
   return subject;
 }
 
+// Puts in something new and takes out something old, each time, as who publishes addresses does.
+Subject lone_rotation(SimWorld& world) {
+  const ChangeKind change = world.rng().chance(0.5) ? ChangeKind::RotateTags : ChangeKind::ReplaceTag;
+  const Subject subject = world.rng().chance(0.5) ? with_capacity(change, kWithoutEtags) : scale_set("set", change);
+  prepare(world, subject);
+  start_crowd(world, subject, 1, 16);
+  return subject;
+}
+
 Subject quick_counters(SimWorld& world) {
   const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::CountInTag);
   prepare(world, subject);
@@ -178,6 +187,7 @@ const std::vector<Workload>& liveness_workloads() {
       {"lone-autoscaler", be_quick_and_rough, lone_autoscaler},
       {"lone-without-etags", be_quick_and_rough, lone_without_etags},
       {"lone-take-back", be_quick_and_rough, lone_take_back},
+      {"lone-rotation", be_quick_and_rough, lone_rotation},
       {"quick-counters", be_quick_and_rough, quick_counters},
       {"quick-members", be_quick_and_rough, quick_members},
       {"quick-without-etags", be_quick_and_rough, quick_without_etags},

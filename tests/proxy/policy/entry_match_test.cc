@@ -60,7 +60,8 @@ TEST(EntryMatch, AStateThatHasAllOfAWriteIsWhatItAskedFor) {
   write.requested_body = whole(R"({"n":1})");
   EXPECT_TRUE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1,"filled":"in"})")), *arm::BodyFacts::generic()));
   EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":2})")), *arm::BodyFacts::generic()));
-  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", partial(R"({"n":1})")), *arm::BodyFacts::generic()));
+  EXPECT_TRUE(is_what_was_asked_for(write, answer_of("", partial(R"({"n":1})")), *arm::BodyFacts::generic()));
+  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", partial("{}")), *arm::BodyFacts::generic())) << "it may be shorter";
   EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", nullptr), *arm::BodyFacts::generic()));
 }
 

@@ -23,7 +23,8 @@ struct Merged : Told {
   }
   Merged() : Merged(kBase, kAsked, kSent) {}
 
-  void merge(std::string_view base, std::string_view asked, std::string_view sent, std::string etag, std::string id = {}) {
+  void merge(std::string_view base, std::string_view asked, std::string_view sent, std::string etag, std::string id = {},
+             std::string_view answered = {}) {
     const Moment at = tick();
     const std::string bytes(asked);
     WriteAccepted accepted{Cause::Written, key('A'), hash(bytes), hash(bytes), whole(std::string(sent)), at};
@@ -31,7 +32,7 @@ struct Merged : Told {
     accepted.write_key = {at.order, 2};
     apply(std::move(accepted));
     end(bytes);
-    answer('A', bytes, std::move(etag), whole(std::string(sent)), std::move(id));
+    answer('A', bytes, std::move(etag), whole(std::string(answered.empty() ? sent : answered)), std::move(id));
   }
   Bases next(std::string_view wanted, Actors actors = Actors::Single, arm::BodyKind kind = arm::BodyKind::Whole) {
     Bases found = bases('A', actors);
@@ -82,6 +83,16 @@ TEST(MergedBase, WhatBecameOfTheRestSinceIsKnownToWhoHasReadIt) {
   told.show('A', "3", whole(later));
   EXPECT_FALSE(may_be_built_on(told.next(R"({"tags":{"t":"0","mine":"1","theirs":"7"},"n":2})"), kAsked));
   EXPECT_TRUE(may_be_built_on(told.next(R"({"tags":{"t":"0","mine":"1"},"n":2})"), kAsked));
+}
+
+// A member of which nobody knows that the service moves it with each write.
+TEST(MergedBase, WhatTheServiceMovedInTheAnswerIsKnownToWhoGoesOnFromIt) {
+  const std::string base = R"({"rev":1,"n":1,"m":1})", asked = R"({"rev":1,"n":1,"m":2})", sent = R"({"rev":2,"n":5,"m":2})";
+  Merged told(base, asked, sent);
+  told.merge(sent, R"({"rev":2,"n":5,"m":3})", R"({"rev":3,"n":6,"m":3})", "3", {}, R"({"rev":4,"n":6,"m":3})");
+  const std::string second = R"({"rev":2,"n":5,"m":3})";
+  EXPECT_FALSE(may_be_built_on(told.next(R"({"rev":4,"n":6,"m":4})"), second));
+  EXPECT_TRUE(may_be_built_on(told.next(R"({"rev":2,"n":5,"m":4})"), second));
 }
 
 TEST(MergedBase, AWriteThatKnowsEndsItAndSoDoesADeletion) {

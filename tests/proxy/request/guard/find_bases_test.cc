@@ -125,6 +125,31 @@ TEST(Bases, AListItemGuardsAWrite) {
   EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"4\"");
 }
 
+// A write that changes nothing leaves what lists have shown as it was: that is no sign that a list lags.
+TEST(Bases, WhatAListShowsAsBeforeIsNotOldBecauseItsClientWroteTheSame) {
+  const std::string at = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts";
+  const std::string plain = fmt::format(R"({{"id":"{}/a","tags":{{}},"properties":{{"provisioningState":"Succeeded"}}}})", at);
+  const std::string wanted =
+      fmt::format(R"({{"id":"{}/a","tags":{{"want":"1"}},"properties":{{"provisioningState":"Succeeded"}}}})", at);
+  StageRig rig;
+  std::string there = plain;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    if (request.head.method == arm::Method::Put) there = request.body;
+    const bool is_list = arm::path_of(request.head.target).ends_with("storageAccounts");
+    step.body = is_list ? fmt::format(R"({{"value":[{}]}})", there) : there;
+    return step;
+  });
+  const auto list = [&](const char* version) { rig.ask("one", get(fmt::format("{}?api-version={}", at, version))); };
+  const std::string account = put(fmt::format("{}/a?api-version=2023-01-01", at));
+  list("2023-01-01");
+  list("2024-01-01");
+  EXPECT_EQ(rig.ask("one", account, plain).head.status, 200);
+  list("2023-01-01");
+  const auto answer = rig.ask("one", account, wanted);
+  EXPECT_EQ(answer.head.status, 200) << answer.head.fields.get("x-armgate-guard") << answer.body;
+}
+
 TEST(Bases, HeadDeliversNothingAnd304DeliversWhatItConfirms) {
   StageRig rig;
   rig.arm("HEAD ", 200, etag("\"1\""));

@@ -80,6 +80,23 @@ TEST(LostAnswer, ACreateIsDecidedByReading) {
   }
 }
 
+// No write can undo another here: whoever asks for what is there has got it.
+TEST(LostAnswer, ARoleAssignmentThatIsThereIsDone) {
+  const std::string assignment = "/subscriptions/s/providers/Microsoft.Authorization/roleAssignments/r?api-version=2022-04-01";
+  const std::string wanted = R"({"properties":{"principalId":"p","roleDefinitionId":"/subscriptions/s/roles/owner"}})";
+  const std::string there =
+      R"({"name":"r","properties":{"principalId":"p","roleDefinitionId":"/subscriptions/s/roles/owner","scope":"/subscriptions/s"}})";
+  StageRig rig;
+  rig.arm(get(assignment), 404);
+  rig.arm_fails(put(assignment), Sent::Maybe);
+  rig.arm(get(assignment), 200, {}, there);
+  rig.ask("one", get(assignment));
+  const auto answer = rig.ask("one", put(assignment), wanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, there);
+  EXPECT_TRUE(rig.script_is_done()) << "it is not sent again";
+}
+
 TEST(LostAnswer, OfAClientsOwnPreconditionADoubtStaysWhereItIsBroken) {
   StageRig rig;
   rig.arm_fails(put(kScaleSet), Sent::Maybe);

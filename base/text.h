@@ -58,17 +58,11 @@ inline bool is_at_or_below(std::string_view name, std::string_view domain) {
   return name.size() == domain.size() || name[name.size() - domain.size() - 1] == '.';
 }
 
-// For a terminal: what could steer one is replaced, U+0080 to U+009F among it. Other UTF-8 stays.
-inline std::string printable(std::string_view text) {
-  std::string result(text);
-  for (size_t at = 0; at < result.size(); ++at) {
-    const auto c = static_cast<unsigned char>(result[at]);
-    if (c < ' ' || c == 0x7f) result[at] = '?';
-    if (c != 0xc2 || at + 1 == result.size()) continue;
-    const auto next = static_cast<unsigned char>(result[at + 1]);
-    if (next >= 0x80 && next <= 0x9f) result.replace(at, 2, "?");
-  }
-  return result;
-}
+// For a terminal: each character that could steer one (U+0080 to U+009F too), turn the direction of what follows, or not be seen at
+// all becomes "?". Other UTF-8 stays.
+std::string printable(std::string_view text);
+
+// The same for a column of a table: what is longer than that many bytes is cut, and ends in an ellipsis.
+std::string printable_cell(std::string_view text, size_t bytes_max = 64);
 
 }  // namespace armgate

@@ -5,13 +5,12 @@
 #include <openssl/x509v3.h>
 #include <sys/statvfs.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <set>
 #include <utility>
 
 #include "certs/certificate.h"
+#include "certs/constraints.h"
 #include "certs/secret_file.h"
 
 namespace armgate::certs {
@@ -19,40 +18,12 @@ namespace {
 
 constexpr auto kLifetime = std::chrono::days(3650);
 
-std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
-
 Error bad_input(std::string context) { return gateway_error(ErrorKind::BadInput, std::move(context)); }
-
-Result<std::string> name_constraints(const std::vector<std::string>& hosts) {
-  if (hosts.empty()) return bad_input("no host to intercept is configured, so a certificate authority would be useless");
-  std::set<std::string> permitted;
-  for (const auto& host : hosts) {
-    const std::string_view name = without_wildcard(host);
-    if (!is_host_name(name)) {
-      return bad_input(
-          fmt::format("\"{}\" is not a host name in lower case (or *.name); addresses cannot be intercepted", host));
-    }
-    permitted.emplace(name);
-  }
-  std::string value = "critical";
-  for (const auto& name : permitted) value += ",permitted;DNS:" + name;
-  value += ",excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0";
-  return value;
-}
 
 Result<std::string> random_suffix() {
   std::array<unsigned char, 4> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return openssl_failure("making a random name");
   return fmt::format("{:02x}{:02x}{:02x}{:02x}", bytes[0], bytes[1], bytes[2], bytes[3]);
-}
-
-bool is_permitted(const X509* intermediate, std::string_view host) {
-  const std::string_view name = without_wildcard(host);
-  const auto permitted = permitted_names(intermediate);
-  return std::any_of(permitted.begin(), permitted.end(), [&](const std::string& suffix) {
-    return name == suffix ||
-           (name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
-  });
 }
 
 // Tools trust the authority that is there, and a running armgate has it in memory.
@@ -127,7 +98,9 @@ Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime
   const Validity validity{now - kClockSkew, now + kLifetime};
   auto root = make_certificate({std::string(kRootName) + *suffix,
                                 validity,
-                                {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}},
+                                {{NID_basic_constraints, "critical,CA:TRUE,pathlen:1"},
+                                 {NID_key_usage, "critical,keyCertSign,cRLSign"},
+                                 {NID_name_constraints, *constraints}}},
                                root_key->get(), {nullptr, root_key->get()});
   if (!root) return std::move(root).error();
   auto intermediate = make_certificate({"armgate intermediate CA " + *suffix,
@@ -183,8 +156,9 @@ Result<AuthorityCertificates> load_certificates(const std::filesystem::path& dir
   if (auto valid = check_validity(root->get(), files.root, now, init_command); !valid) return std::move(valid).error();
   if (auto valid = check_validity(intermediate->get(), files.intermediate, now, init_command); !valid)
     return std::move(valid).error();
+  const auto permitted = permitted_names(intermediate->get());
   for (const auto& host : hosts) {
-    if (!is_permitted(intermediate->get(), host)) {
+    if (!is_within(permitted, host)) {
       return bad_input(fmt::format("{} may not sign for \"{}\": the host was not configured when it was made; {}",
                                    files.intermediate.string(), host, remedy(init_command)));
     }
@@ -215,20 +189,10 @@ Result<Authority> load_authority(const std::filesystem::path& directory, const s
   return Authority{std::move(certificates->root), std::move(certificates->intermediate), *std::move(key)};
 }
 
-std::vector<std::string> permitted_names(const X509* intermediate) {
-  std::vector<std::string> names;
-  const std::unique_ptr<NAME_CONSTRAINTS, Freed<NAME_CONSTRAINTS_free>> constraints(
-      static_cast<NAME_CONSTRAINTS*>(X509_get_ext_d2i(intermediate, NID_name_constraints, nullptr, nullptr)));
-  if (!constraints) return names;
-  for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees); ++i) {
-    const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
-    if (name->type != GEN_DNS) continue;
-    const auto* text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
-    names.emplace_back(text, static_cast<size_t>(ASN1_STRING_length(name->d.dNSName)));
-  }
-  return names;
-}
+std::vector<std::string> permitted_names(const X509* intermediate) { return constraints_of(intermediate).names; }
 
-bool covers(const Authority& authority, std::string_view host) { return is_permitted(authority.intermediate.get(), host); }
+bool covers(const Authority& authority, std::string_view host) {
+  return is_within(permitted_names(authority.intermediate.get()), host);
+}
 
 }  // namespace armgate::certs

@@ -3,7 +3,7 @@
 // Why: whoever holds a signing key that a tool trusts can read that tool's traffic. So the root signs one intermediate
 // and its key is thrown away, and the intermediate is constrained to the intercepted hosts. The constraint stands on
 // the intermediate because Java ignores constraints on a trust anchor; OpenSSL, Go, .NET, Java, GnuTLS and NSS all
-// enforce it there.
+// enforce it there. On the root it stands as well: who must decide whether to trust one can see how much that is.
 //
 // Invariants
 //   1. The root key exists in memory only, while make_authority() runs.

@@ -238,6 +238,11 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
         ->check(named)
         ->type_name(kFile);
   }
+  trust_command
+      ->add_option("--fingerprint", asked.fingerprint,
+                   "SHA-256 of the root that is meant, as `armgate ca show` tells it, whoever may write to its directory")
+      ->check(named)
+      ->type_name("SHA256");
   for (const auto& [command, what] : cluster_commands) {
     command->add_option("--config", asked.config, "Configuration file, which names the engine and the key file")
         ->check(named)

@@ -148,7 +148,7 @@ int ca_trust(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto directory = find_directory(asked, *config, context);
   if (!directory) return fail(context, directory.error());
-  return report(context, trust_authority(context.trust, *directory, context.wall));
+  return report(context, trust_authority(context.trust, {*directory, asked.fingerprint, config->intercept}, context.wall));
 }
 
 int ca_untrust(const Asked& asked, const CliContext& context) {

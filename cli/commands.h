@@ -18,7 +18,8 @@ struct Asked {
   std::string listen;
   std::string ca_directory;
   bool force = false;
-  bool all = false;  // roots, of whatever authority
+  bool all = false;         // roots, of whatever authority
+  std::string fingerprint;  // of the root to trust
   std::string name;
   std::string actor;
   std::string log_file;

@@ -8,6 +8,7 @@
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "base/text.h"
 #include "json/tree.h"
 #include "proxy/net/client/connect_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
@@ -162,8 +163,9 @@ std::string to_text(const std::vector<Fact>& facts) {
   for (const Fact& fact : facts) width = std::max(width, fact.name.size());
   std::string text;
   for (const Fact& fact : facts) {
-    text += fmt::format("{:<{}}  {}", fact.name, width, value_text(fact.value, width + 2));
-    if (!fact.decided_by.empty()) text += fmt::format("   [{}]", fact.decided_by);
+    // Of the request, much of it.
+    text += fmt::format("{:<{}}  {}", printable(fact.name), width, value_text(printable(fact.value), width + 2));
+    if (!fact.decided_by.empty()) text += fmt::format("   [{}]", printable(fact.decided_by));
     text += '\n';
   }
   return text;

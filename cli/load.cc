@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "proxy/config/option_table.h"
 #include "proxy/gateway/parent.h"
 
@@ -60,8 +61,13 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
   return std::move(loaded.config);
 }
 
+// What it quotes may be an argument, a file's text or another program's. What that printed has lines.
 int fail(const CliContext& context, const Error& error) {
-  fmt::print(context.err, "armgate: {}\n", error.context);
+  std::string_view rest = error.context;
+  std::string text;
+  for (size_t end; (end = rest.find('\n')) != rest.npos; rest.remove_prefix(end + 1))
+    text += printable(rest.substr(0, end)) + "\n";
+  fmt::print(context.err, "armgate: {}\n", text + printable(rest));
   return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
 }
 

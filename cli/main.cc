@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "cli/cli.h"
 #include "cli/doctor/probe.h"
 #include "cli/heal/link/run_heal.h"
+#include "cli/process/core_dumps.h"
 #include "cli/process/exec.h"
 #include "cli/process/service.h"
 #include "proxy/gateway/descriptors.h"
@@ -64,6 +66,24 @@ std::optional<armgate::TerminalSize> find_terminal() {
   return armgate::TerminalSize{size.ws_row, size.ws_col};
 }
 
+int run_service(const armgate::Config& config, armgate::LoadAgain again) {
+  if (config.core_dumps)
+    armgate::show_memory();
+  else
+    armgate::limit_core_dumps();
+  return armgate::run_service(config, std::move(again));
+}
+
+int exec_with_gateway(const armgate::Config& config, const armgate::ExecRequest& request) {
+  if (config.core_dumps) armgate::show_memory();
+  return armgate::exec_with_gateway(config, request);
+}
+
+int run_heal(const armgate::Config& config, const armgate::heal::HealRequest& request, std::ostream& out, std::ostream& err) {
+  if (config.core_dumps) armgate::show_memory();
+  return armgate::heal::run_heal(config, request, out, err);
+}
+
 void rest(armgate::Duration duration) {
   ::poll(nullptr, 0, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count()));
 }
@@ -71,6 +91,7 @@ void rest(armgate::Duration duration) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  armgate::hide_memory();
   const bool serves = argc > 1 && std::string_view(argv[1]) == "run";
   if (serves) armgate::hold_signals();
   GATE_CHECK(armgate::certs::use_record_pool(), "OpenSSL is not used before main");
@@ -87,10 +108,10 @@ int main(int argc, char** argv) {
       .wall = armgate::RealClock().wall(),
       .environment = own,
       .session = std::to_string(::getppid()),
-      .run = armgate::run_service,
-      .exec = armgate::exec_with_gateway,
+      .run = run_service,
+      .exec = exec_with_gateway,
       .exec_within = armgate::exec_within,
-      .heal = armgate::heal::run_heal,
+      .heal = run_heal,
       .somebody_listens = armgate::somebody_listens,
       .ask_through = armgate::ask_through,
       .terminal = find_terminal,

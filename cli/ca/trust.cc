@@ -73,7 +73,8 @@ std::string told(const std::vector<Anchor>& anchors) {
 
 }  // namespace
 
-Result<std::string> trust_authority(const SystemTrust& system, const fs::path& directory, WallTime now) {
+Result<std::string> trust_authority(const SystemTrust& system, const TrustRequest& request, WallTime now) {
+  const fs::path& directory = request.directory;
   const fs::path file = certs::files_in(directory).root;
   const auto root = read_root(file);
   if (!root) return root.error();
@@ -91,13 +92,14 @@ Result<std::string> trust_authority(const SystemTrust& system, const fs::path& d
     return by_us ? fmt::format("trusted already, by {}\n", anchor.file.string())
                  : fmt::format("trusted already, but not by {}: what put it there must take it away\n", anchor.file.string());
   }
+  if (auto good = check_origin(system, request, root->pem, now); !good) return std::move(good).error();
   const std::string command = fmt::format("armgate ca trust --directory {}", directory.string());
   if (auto allowed = check_allowed(system, *store, anchor.file, command); !allowed) return std::move(allowed).error();
   if (auto put = put_anchor(system, *store, anchor, root->pem); !put) return std::move(put).error();
 
   auto others = anchors_in(*store);
   std::erase_if(others, [&](const Anchor& a) { return a.file == anchor.file; });
-  std::string text = fmt::format("trusted now, by {}\n{}", anchor.file.string(), kOthers);
+  std::string text = fmt::format("trusted now, by {}\nSHA-256 {}\n{}", anchor.file.string(), root->facts.fingerprint, kOthers);
   if (!others.empty()) {
     text += fmt::format(
         "Roots of other authorities are trusted as well. If they were replaced, take them away: `armgate ca untrust --all`, "

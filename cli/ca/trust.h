@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "cli/ca/trust_origin.h"
 #include "cli/ca/trust_store.h"
 
 namespace armgate {
@@ -15,8 +16,8 @@ namespace armgate {
 // Each gives what to tell the user, also if there was nothing to do. BadInput: nothing was changed; Internal: the tool of the
 // system failed.
 
-// The root in the authority's directory becomes trusted.
-Result<std::string> trust_authority(const SystemTrust& system, const std::filesystem::path& directory, WallTime now);
+// The root in the authority's directory becomes trusted, if check_origin() finds nothing against it.
+Result<std::string> trust_authority(const SystemTrust& system, const TrustRequest& request, WallTime now);
 
 // The same one is trusted no more.
 Result<std::string> untrust_authority(const SystemTrust& system, const std::filesystem::path& directory);

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -108,6 +110,20 @@ std::string undo(const SystemTrust& system, const TrustStore& store, const Ancho
                      store.bundle.string(), store.tool.string());
 }
 
+// Root itself, the user of the service that the package installs, and who has sudo run this. Empty unless this is root.
+std::vector<uid_t> believed_users(const Environment& environment) {
+  if (::geteuid() != 0) return {};
+  std::vector<uid_t> believed{0};
+  if (const passwd* const service = ::getpwnam("armgate")) believed.push_back(service->pw_uid);
+  const auto caller = environment.find("SUDO_UID");
+  if (caller == environment.end()) return believed;
+  uid_t user = 0;
+  const std::string& text = caller->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), user);
+  if (error == std::errc{} && end == text.data() + text.size()) believed.push_back(user);
+  return believed;
+}
+
 }  // namespace
 
 SystemTrust real_system_trust(const Environment& environment) {
@@ -117,7 +133,8 @@ SystemTrust real_system_trust(const Environment& environment) {
           [](const fs::path& directory) {
             return ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
           },
-      .run = [environment](const std::vector<std::string>& words) { return CommandRunner().run_quietly(words, environment); }};
+      .run = [environment](const std::vector<std::string>& words) { return CommandRunner().run_quietly(words, environment); },
+      .believed = believed_users(environment)};
 }
 
 std::optional<TrustStore> find_store(const SystemTrust& system) {

@@ -9,6 +9,8 @@
 // Threads   one; the command line's.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -27,6 +29,7 @@ struct SystemTrust {
   std::filesystem::path top;                                          // "/"
   std::function<int(const std::filesystem::path& directory)> denial;  // the errno of writing there; 0: it can be written
   std::function<Finished(const std::vector<std::string>& words)> run;
+  std::vector<uid_t> believed{};  // whose authorities root takes in; empty: it is not root who asks, or nobody looks
 };
 SystemTrust real_system_trust(const Environment& environment);
 

@@ -20,11 +20,13 @@ Number number_in(const json& object, const char* name) {
 
 std::string text_in(const json& object, const char* name) { return printable(object.at(name).get<std::string>()); }
 
+constexpr std::string_view kBeforeRestart = " (before the restart)";
+
 ShownWrite write_in(const json& write) {
   const bool inherited = write.value("inherited", false);
   return {.id = number_in<uint64_t>(write, "id"),
           .what = text_in(write, "what"),
-          .client = text_in(write, "client") + (inherited ? " (before the restart)" : ""),
+          .client = text_in(write, "client") + std::string(inherited ? kBeforeRestart : ""),
           .state = text_in(write, "state"),
           .phase = printable(write.value("phase", "")),
           .since_ms = number_in<int64_t>(write, "since_ms"),
@@ -146,6 +148,12 @@ uint64_t root_of(const ShownWrite& write, const ById& by_id) {
 bool ShownWrite::is_below(std::string_view resource) const {
   const std::string_view own = std::string_view(what).substr(what.find(' ') + 1);
   return own.starts_with(resource) && (own.size() == resource.size() || own[resource.size()] == '/');
+}
+
+std::string ShownWrite::who() const {
+  const std::string_view name = client;
+  if (!name.ends_with(kBeforeRestart)) return printable_cell(name);
+  return printable_cell(name.substr(0, name.size() - kBeforeRestart.size())).append(kBeforeRestart);
 }
 
 std::string ShownWrite::as_of() const {

@@ -25,6 +25,8 @@ struct ShownWrite {
   std::optional<int64_t> seen_ms{};  // of an operation: for how long nobody has asked ARM how it goes
   bool unseen = false;               // of one of an earlier process: nobody has since
 
+  // Its client, as far as a table has room for the name.
+  std::string who() const;
   const std::string& word() const { return phase.empty() ? state : phase; }
   // Whether it is a write to the resource or to what is below it; the canonical id.
   bool is_below(std::string_view resource) const;

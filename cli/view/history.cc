@@ -47,6 +47,8 @@ Result<json> records(const Config& config, size_t most, const std::string& id) {
 
 std::string text_member(const json& write, const char* name) { return printable(write.value(name, "")); }
 
+std::string client_text(const json& write) { return printable_cell(write.value("client", "")); }
+
 std::string error_text(const json& write) {
   const std::string code = text_member(write, "error_code");
   const std::string cause = text_member(write, "message_code");
@@ -63,8 +65,8 @@ std::string line_of(const json& write) {
   if (write.contains("error_code")) beside += "  " + error_text(write);
   if (write.contains("merged")) beside += fmt::format("  merged with {} of others' changes", write["merged"].get<size_t>());
   return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}{}\n", text_member(write, "begun"), text_member(write, "method"),
-                     status, text_member(write, "state"), took_text(write), text_member(write, "client"),
-                     text_member(write, "path"), beside);
+                     status, text_member(write, "state"), took_text(write), client_text(write), text_member(write, "path"),
+                     beside);
 }
 
 // "/tags/a, /sku/capacity".
@@ -90,10 +92,10 @@ bool may_have_written(const json& write, const std::string& id) {
 }
 
 std::string blame_line(const json& write) {
-  const std::string tool = text_member(write, "tool");
+  const std::string tool = printable_cell(write.value("tool", ""));
   const std::string error = error_text(write);
   return fmt::format("{}  {:6}  {}{}  {}{}  {}\n", text_member(write, "begun"), text_member(write, "method"),
-                     text_member(write, "state"), error.empty() ? "" : " " + error, text_member(write, "client"),
+                     text_member(write, "state"), error.empty() ? "" : " " + error, client_text(write),
                      tool.empty() ? "" : fmt::format(" ({})", tool), changed_text(write));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "json/tree.h"
 
 namespace armgate {
@@ -45,8 +46,8 @@ std::string line_of(const ShownBudgets& budgets) {
   if (budgets.come_again_ms > 0) text += fmt::format(" come again in {} (429),", age_text(budgets.come_again_ms));
   text.back() = '\n';
   for (const auto& waiting : budgets.waiting) {
-    text +=
-        fmt::format("       {:>12}  {}  {}  waits for its share\n", age_text(waiting.waited_ms), waiting.client, waiting.what);
+    text += fmt::format("       {:>12}  {}  {}  waits for its share\n", age_text(waiting.waited_ms),
+                        printable_cell(waiting.client), waiting.what);
   }
   return text;
 }
@@ -78,13 +79,13 @@ std::string status_text(const ShownStatus& status) {
   }
   for (const ShownFailure& failure : status.failures) {
     text += fmt::format("{}  {}{}  {}  {}\n", failure.when, failure.result, failure.error.empty() ? "" : " " + failure.error,
-                        failure.client, failure.what);
+                        printable_cell(failure.client), failure.what);
   }
   if (!status.sick.empty()) text += sick_text(status);
   if (status.writes.empty()) text += "no write runs or waits\n";
   for (const ShownWrite& write : status.writes)
-    text += fmt::format("{:5}  {:>12}  {}  {}{}\n", write.word(), age_text(write.since_ms), write.client, write.what,
-                        write.as_of());
+    text +=
+        fmt::format("{:5}  {:>12}  {}  {}{}\n", write.word(), age_text(write.since_ms), write.who(), write.what, write.as_of());
   if (status.left_out > 0) text += fmt::format("and {} more\n", status.left_out);
   return text;
 }
@@ -108,15 +109,15 @@ std::string sick_json(const ShownStatus& status) {
 std::string queue_text(const ShownStatus& status, std::string_view resource) {
   std::string text;
   for (const auto& [first, waiting] : waiting_queues(status, resource)) {
-    text += fmt::format("{} of {}, {} since {}{}\n", first.what, first.client, sentence_of(first.word()),
+    text += fmt::format("{} of {}, {} since {}{}\n", first.what, first.who(), sentence_of(first.word()),
                         age_text(first.since_ms), first.as_of());
     for (size_t i = 0; i < waiting.size(); ++i) {
       const ShownWrite& write = waiting[i];
       text +=
-          fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.word(), age_text(write.since_ms), write.client, write.what);
+          fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.word(), age_text(write.since_ms), write.who(), write.what);
     }
   }
-  if (text.empty()) text = resource.empty() ? "nobody waits\n" : fmt::format("nobody waits at {}\n", resource);
+  if (text.empty()) text = resource.empty() ? "nobody waits\n" : fmt::format("nobody waits at {}\n", printable(resource));
   if (status.left_out > 0) text += fmt::format("not looked at: {} newer writes\n", status.left_out);
   return text;
 }
@@ -135,7 +136,7 @@ std::string queue_json(const ShownStatus& status, std::string_view resource) {
 std::string unlocked_text(const ShownUnlock& unlock) {
   std::string text;
   for (const ShownRelease& write : unlock.released)
-    text += fmt::format("released after {}: {}, of {}\n", age_text(write.held_ms), write.what, write.client);
+    text += fmt::format("released after {}: {}, of {}\n", age_text(write.held_ms), write.what, printable_cell(write.client));
   if (unlock.on_its_way) {
     text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
   }

@@ -22,7 +22,7 @@ std::string rate_text(const ShownStatus& now, const ShownStatus* before) {
 std::string row_of(const ShownWrite& write, std::string_view indent, size_t columns) {
   const std::string_view what = write.what;
   const size_t id = what.find('/');
-  std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.word(), age_text(write.since_ms), write.client);
+  std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.word(), age_text(write.since_ms), write.who());
   const std::string as_of = write.as_of();
   if (id == what.npos || line.size() + what.size() + as_of.size() <= columns) return line.append(what).append(as_of);
   line.append(what.substr(0, id)).append("...");

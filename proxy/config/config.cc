@@ -115,6 +115,8 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
           "is longer than /history/observation_age; lower it or raise the other");
   require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
           "is more than /limits/head_bytes; lower it or raise the other");
+  require(config.limits.request_body_bytes <= config.limits.request_bodies_total, "/limits/request_body_bytes",
+          "is more than /limits/request_bodies_total; lower it or raise the other");
   const auto require_own_place = [&](const std::string& listener, const char* pointer, const std::string& other,
                                      const char* name) {
     const bool differ = listener.empty() || other.empty() || !is_same_place(listener, other);

@@ -56,6 +56,7 @@ struct Config {
   int threads = 0;                                // 0: one per processor
   Duration drain_delay{};                         // new connections are still taken for so long after /readyz has fallen
   Duration drain_max = std::chrono::seconds(25);  // below the half minute after which Kubernetes kills
+  bool core_dumps = false;                        // a crash leaves an image of the memory, secrets and all
 
   struct Listen {
     std::string proxy = "127.0.0.1:8080";
@@ -93,6 +94,7 @@ struct Config {
     size_t fields = 200;
     size_t target_bytes = 16 * 1024;
     size_t request_body_bytes = 8 * 1024 * 1024;
+    size_t request_bodies_total = 1024 * 1024 * 1024;
     Duration handshake_max = std::chrono::seconds(10);
     Duration head_max = std::chrono::seconds(10);
     Duration body_max = std::chrono::seconds(60);

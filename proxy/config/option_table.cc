@@ -83,6 +83,9 @@ void add_service(SettingTable& table, Config& config) {
            "how long a stop still takes new connections after /readyz has said that it ends, until balancers have seen that"},
           {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
            "how long a stop waits for writes that are under way"},
+          {"/core_dumps", rules::choice(&config.core_dumps, {{"off", false}, {"on", true}}),
+           "on: a crash may leave an image of the memory, with tokens, bodies and the authority's key in it, and a debugger may look "
+           "in; for whoever debugs armgate itself"},
           {"/listen/proxy", Text{&config.listen.proxy, check_listen},
            "where clients reach the proxy (HTTPS_PROXY); port 0: any free one"},
           {"/listen/tls", Text{&config.listen.tls, check_optional_listen},
@@ -146,6 +149,8 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
           {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request, at most"},
           {"/limits/request_body_bytes", ByteSize{&limits.request_body_bytes, kKiB, kGiB},
            "body of a request, at most; ARM itself takes 4 MiB"},
+          {"/limits/request_bodies_total", ByteSize{&limits.request_bodies_total, kMiB, 1024 * kGiB},
+           "bodies of all requests that are under way, at most; those of up to 16 KiB are not counted"},
           {"/limits/handshake_max", TimeSpan{&limits.handshake_max, milliseconds(100), minutes(5)},
            "TLS handshake with a client, at most"},
           {"/limits/head_max", TimeSpan{&limits.head_max, milliseconds(100), minutes(5)},

@@ -6,6 +6,7 @@
 #include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/records.h"
+#include "proxy/net/client/body_room.h"
 
 namespace armgate {
 
@@ -22,7 +23,8 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       cert_cache(std::move(minter), certs::CertCacheOptions{}),
       shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
              std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)),
-      connections_max(armgate::connections_max(config, descriptor_limit())) {}
+      connections_max(armgate::connections_max(config, descriptor_limit())),
+      bodies(std::make_unique<net::BodyRoom>(config.limits.request_bodies_total)) {}
 
 GatewayCommon::~GatewayCommon() {
   if (cluster) cluster->end();
@@ -45,6 +47,7 @@ ServiceState GatewayCommon::state() const {
           .apart = cluster && cluster->is_apart(),
           .connections = connections.open,
           .connections_max = connections_max,
+          .request_body_bytes = bodies->held(),
           .connection_events = connection_events.counts(),
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),

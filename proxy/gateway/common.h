@@ -26,6 +26,10 @@ class ClusterMember;
 class MemoryStore;
 struct Records;
 
+namespace net {
+class BodyRoom;
+}  // namespace net
+
 struct GatewayCommon {
   GatewayCommon(Config settings, std::optional<net::ParentProxy> behind, Records records, std::unique_ptr<Log> log_,
                 certs::LeafMinter minter);
@@ -46,6 +50,7 @@ struct GatewayCommon {
   Timeline timeline;  // the first loop's
   net::ConnectionCounter connections;
   const size_t connections_max;
+  const std::unique_ptr<net::BodyRoom> bodies;
   ConnectionEvents connection_events;
   const WallTime started = clock.wall();
   const TimePoint began = clock.now();

@@ -99,7 +99,7 @@ Result<void> EventLoop::open_admin(ListenerPorts& ports, const Admin& admin) {
   auto listener = admin_listener(common_.config);
   if (!listener) return {};
   const auto answer = [&admin](Exchange& exchange, ClientLink& client) { return admin.serve(exchange, client); };
-  auto server = open_server(*std::move(listener), answer, common_.admin_connections);
+  auto server = open_server(*std::move(listener), answer, common_.admin_connections, nullptr);
   if (!server) return std::move(server).error();
   admin_ = *std::move(server);
   ports.admin = admin_->port();
@@ -107,13 +107,14 @@ Result<void> EventLoop::open_admin(ListenerPorts& ports, const Admin& admin) {
 }
 
 Result<std::unique_ptr<net::ProxyServer>> EventLoop::open_server(net::ServerOptions options, Handler handler,
-                                                                 net::ConnectionCounter& counter) {
+                                                                 net::ConnectionCounter& counter, net::BodyRoom* bodies) {
   return net::ProxyServer::open(
       net::ServerParts{common_.clock, io_.get_executor(), *interceptor_, *connector_, std::move(handler), counter,
                        [this](const net::NetEvent& event) {
                          common_.connection_events.count(event.kind);
                          log_event(*common_.log, common_.clock.wall(), event);
-                       }},
+                       },
+                       bodies},
       std::move(options));
 }
 
@@ -121,7 +122,7 @@ Result<uint16_t> EventLoop::open_listener(net::ServerOptions options) {
   options.connections_max = common_.connections_max;
   if (common_.parent) options.connect.own_mark = common_.parent->mark;
   const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
-  auto server = open_server(std::move(options), serve, common_.connections);
+  auto server = open_server(std::move(options), serve, common_.connections, common_.bodies.get());
   if (!server) return std::move(server).error();
   servers_.push_back(*std::move(server));
   return servers_.back()->port();

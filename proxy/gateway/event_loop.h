@@ -27,6 +27,7 @@ class Pipeline;
 struct GatewayCommon;
 
 namespace net {
+class BodyRoom;
 class Connector;
 class Interceptor;
 class ProxyServer;
@@ -64,7 +65,7 @@ class EventLoop {
   Result<void> open_admin(ListenerPorts& ports, const Admin& admin);
   using Handler = std::function<Task<Receipt>(Exchange& exchange, ClientLink& client)>;
   Result<std::unique_ptr<net::ProxyServer>> open_server(net::ServerOptions options, Handler handler,
-                                                        net::ConnectionCounter& counter);
+                                                        net::ConnectionCounter& counter, net::BodyRoom* bodies);
   Result<uint16_t> open_listener(net::ServerOptions options);
 
   GatewayCommon& common_;

@@ -20,6 +20,7 @@ Named named_as(net::NetEventKind kind) {
     case NetEventKind::NameNotTaken: return {LogLevel::Warning, "name-not-taken"};
     case NetEventKind::HandshakeFailed: return {LogLevel::Warning, "handshake-failed"};
     case NetEventKind::RequestRefused: return {LogLevel::Warning, "request-refused"};
+    case NetEventKind::BodyLimit: return {LogLevel::Warning, "body-limit"};
     case NetEventKind::TunnelFailed: return {LogLevel::Warning, "tunnel-failed"};
     case NetEventKind::TunnelPastGuard: return {LogLevel::Warning, "tunnel-past-guard"};
     case NetEventKind::TunnelOpened: return {LogLevel::Debug, "tunnel-opened"};

@@ -71,6 +71,8 @@ void add_state(Families& families, const ServiceState& state) {
   families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
   families.gauge("armgate_connections_max", "How many of them are taken: limits.connections, or what open files allow.",
                  static_cast<double>(state.connections_max));
+  families.gauge("armgate_request_body_bytes", "Bodies of requests that are under way; those of up to 16 KiB are not counted.",
+                 static_cast<double>(state.request_body_bytes));
   families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
                  static_cast<double>(state.locks.keys));
   families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",

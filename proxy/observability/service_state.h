@@ -40,6 +40,7 @@ struct ServiceState {
   bool apart = false;      // of a cluster whose others take it for dead, as nothing can be recorded
   size_t connections = 0;  // of clients, tunnels among them
   size_t connections_max = 0;
+  size_t request_body_bytes = 0;                                         // of bodies that count for limits.request_bodies_total
   std::vector<std::pair<std::string_view, uint64_t>> connection_events;  // how often each was told in the log
   bool journal_writable = true;
   size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet

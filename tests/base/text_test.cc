@@ -55,5 +55,27 @@ TEST(Text, WhatCouldSteerATerminalIsReplaced) {
   EXPECT_EQ(printable("\xc2"), "\xc2");
 }
 
+TEST(Text, WhatTurnsTextAroundOrIsNotSeenIsReplaced) {
+  EXPECT_EQ(printable("x\u202enimda"), "x?nimda");
+  for (const char* hidden : {"\u00ad", "\u061c", "\u180e", "\u200b", "\u200f", "\u2028", "\u202e", "\u2060", "\u2066", "\u206f",
+                             "\ufeff", "\U000e0041"}) {
+    EXPECT_EQ(printable(std::string("ad") + hidden + "min"), "ad?min") << hidden;
+  }
+  for (const char* seen :
+       {"\u00ae", "\u200a", "\u2010", "\u2027", "\u202f", "\u2070", "\ufefe", "\uff21", "\U0001f600", "\u0430"}) {
+    EXPECT_EQ(printable(std::string("ad") + seen + "min"), std::string("ad") + seen + "min");
+  }
+  for (const char* broken : {"\xe2\x80", "\xe2", "a\xe2\x80z", "\x80\xae", "\xf3\xa0\x80", "\xff\xfe"})
+    EXPECT_EQ(printable(broken), broken) << "no UTF-8, and not what is hidden";
+}
+
+TEST(Text, ALongCellIsCutBetweenCharacters) {
+  EXPECT_EQ(printable_cell("terraform"), "terraform");
+  EXPECT_EQ(printable_cell(std::string(64, 'n')), std::string(64, 'n'));
+  EXPECT_EQ(printable_cell(std::string(65, 'n')), std::string(64, 'n') + "\u2026");
+  EXPECT_EQ(printable_cell("ab\u00dfcd", 3), "ab\u2026");
+  EXPECT_EQ(printable_cell("a\x1b", 1), "a\u2026");
+}
+
 }  // namespace
 }  // namespace armgate

@@ -11,9 +11,11 @@
 namespace armgate {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
@@ -126,6 +128,23 @@ TEST_F(Cli, ExplainSaysHowFarOthersChangesAreMergedByTheMostCarefulOfThem) {
   EXPECT_THAT(out.str(), HasSubstr("merged in tags, labels and metadata alone"));
   EXPECT_EQ(run({"explain", "PUT", path, "--config", config.string(), "--client", "careful"}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("not merged: the write is refused"));
+}
+
+TEST_F(Cli, WhatIsQuotedOfTheCommandLineCannotSteerTheTerminal) {
+  ASSERT_EQ(
+      run({"explain", "PUT", "https://management.azure.com/subscriptions/s/resourceGroups/g%c2%9b%e2%80%aex?api-version=1",
+           "--client", "a\u009b2J\u2066"}),
+      kExitDone)
+      << err.str();
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("a?2J?"), Not(HasSubstr("\u009b")), Not(HasSubstr("\u202e"))));
+  EXPECT_EQ(run({"explain", "PUT", "https://management.azure.com/\x1b[2J?api-version=1"}), kExitBadInput);
+  EXPECT_THAT(err.str(), Not(HasSubstr("\x1b")));
+  for (const char* command : {"queue", "blame", "history"}) {
+    EXPECT_EQ(run({command, "\u009b2J\u202e"}), kExitBadInput);
+    EXPECT_EQ(err.str(), "armgate: \"?2J?\" is no resource id (/subscriptions/...)\n");
+  }
+  EXPECT_EQ(run({"types", "a\u009b2J"}), kExitDone);
+  EXPECT_THAT(out.str(), Not(HasSubstr("\u009b")));
 }
 
 TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {

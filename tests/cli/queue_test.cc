@@ -111,6 +111,22 @@ TEST(Queue, NamesCannotSteerTheTerminal) {
   const json status = status_of({write(1, "runs", "a\x1b[2J", kHub), write(2, "waits", "b\nruns", kHub, 1)});
   EXPECT_THAT(queue_of(status), HasSubstr("of a?[2J"));
   EXPECT_THAT(queue_of(status), HasSubstr("b?runs"));
+  EXPECT_THAT(queue_of(status_of({write(1, "runs", "x\u202enimda", kHub), write(2, "waits", "b", kHub, 1)})),
+              HasSubstr(" of x?nimda, runs"));
+  EXPECT_EQ(queue_of(status_of(json::array()), "/subscriptions/\u009b2J\u202e"), "nobody waits at /subscriptions/?2J?\n");
+}
+
+TEST(Queue, ALongNameIsCutWhereThereAreColumnsAndWholeInJson) {
+  const std::string name(300, 'n');
+  json status = status_of({write(1, "runs", name, kHub), write(2, "waits", name, kHub, 1)});
+  const std::string shown_name = std::string(64, 'n') + "\u2026";
+  EXPECT_THAT(queue_of(status), HasSubstr(" of " + shown_name + ", runs"));
+  EXPECT_THAT(queue_of(status), HasSubstr("  " + shown_name + "  PUT"));
+  EXPECT_THAT(status_text(shown(status)), HasSubstr("  " + shown_name + "  PUT"));
+  EXPECT_THAT(top_screen(shown(status), nullptr, std::nullopt), HasSubstr("  " + shown_name + "  PUT"));
+  EXPECT_EQ(json::parse(queue_json(shown(status), "")).at("queues")[0].at("first").at("client"), name);
+  status["writes"][0]["inherited"] = true;
+  EXPECT_THAT(queue_of(status), HasSubstr(shown_name + " (before the restart), runs"));
 }
 
 TEST(Queue, ShowsWhoWaitsForArmItself) {

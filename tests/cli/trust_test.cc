@@ -210,10 +210,10 @@ TEST_F(Trust, WithoutAStoreTheFileToTrustByHandIsNamed) {
 
 TEST_F(Trust, OnlyAnAuthoritysRootIsPutThereAndOnlyWhileItIsValid) {
   have_store(kDebian);
-  const Result<std::string> late = trust_authority(trust, place(), kNow + std::chrono::days(3651));
+  const Result<std::string> late = trust_authority(trust, {place(), {}, {}}, kNow + std::chrono::days(3651));
   ASSERT_FALSE(late.ok());
   EXPECT_THAT(late.error().context, HasSubstr("has expired"));
-  EXPECT_FALSE(trust_authority(trust, place(), kNow - std::chrono::days(1)).ok());
+  EXPECT_FALSE(trust_authority(trust, {place(), {}, {}}, kNow - std::chrono::days(1)).ok());
   fs::copy_file(place() + "/intermediate.pem", place() + "/ca.pem", fs::copy_options::overwrite_existing);
   EXPECT_EQ(ca("trust"), kExitBadInput);
   EXPECT_THAT(err.str(), HasSubstr("not the root of an authority that armgate made"));

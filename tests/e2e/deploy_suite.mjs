@@ -41,6 +41,32 @@ const named = (documents, kind) => {
   return found[0];
 };
 
+const settingsIn = (configMap) => JSON.parse(configMap.data["armgate.json"].replace(/^\s*\/\/.*$/gm, ""));
+
+// Who reaches the admin pages of the pods in these documents, though no policy names that port: "NAME: ADDRESS".
+function openAdmin(documents, imageSettings) {
+  const policies = documents.filter(({ kind }) => kind === "NetworkPolicy").map(({ spec }) => spec);
+  const found = [];
+  for (const { spec: { template }, metadata: { name } } of documents.filter(({ kind }) => kind === "Deployment")) {
+    const { containers, initContainers = [], volumes } = template.spec;
+    for (const container of [...initContainers, ...containers].filter(({ image }) => /^armgate:/.test(image))) {
+      const mount = container.volumeMounts.find(({ mountPath }) => mountPath === "/etc/armgate");
+      const map = volumes.find((volume) => volume.name === mount?.name)?.configMap.name;
+      const settings = map ? settingsIn(documents.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === map)) : imageSettings;
+      const [, address, port] = /^(.*):([0-9]+)$/.exec(settings.listen.admin);
+      if (["127.0.0.1", "[::1]"].includes(address)) continue;
+      const names = [Number(port), ...(container.ports ?? []).filter(({ containerPort }) => containerPort === Number(port)).map((one) => one.name)];
+      const guards = policies.filter(({ podSelector, policyTypes }) => policyTypes.includes("Ingress") &&
+        Object.entries(podSelector.matchLabels).every(([label, value]) => template.metadata.labels[label] === value));
+      const rules = guards.flatMap(({ ingress }) => ingress);
+      const isNamed = rules.some(({ from, ports }) => from?.length > 0 && ports?.some((one) => names.includes(one.port)));
+      const isOpen = rules.some(({ from, ports }) => !from?.length && (!ports || ports.some((one) => names.includes(one.port))));
+      if (!isNamed || isOpen) found.push(`${name}: ${settings.listen.admin}`);
+    }
+  }
+  return found;
+}
+
 const seconds = (duration) => Number(/^([0-9]+)s$/.exec(duration)[1]);
 
 // Every expression that the dashboard and the alerts ask Prometheus, with Grafana's variables filled in.
@@ -125,6 +151,7 @@ export const tests = {
     for (const [name, text] of [["cluster.key", "k".repeat(48)], ["password", "p"]]) writeFileSync(path.join(copy, name), text);
     const documents = documentsOf(await must("kubectl", "kustomize", copy));
     for (const document of documents.filter(({ kind }) => kind !== "Secret")) checkManifest(document);
+    assert.deepEqual(openAdmin(documents), []);
     assert.deepEqual(documents.filter(({ kind }) => kind === "PersistentVolumeClaim"), []);
     const { replicas, strategy, template: { spec: { containers: [container], volumes, terminationGracePeriodSeconds }, metadata } } = named(documents, "Deployment").spec;
     assert.deepEqual([replicas > 1, strategy.type, strategy.rollingUpdate.maxUnavailable], [true, "RollingUpdate", 0]);
@@ -145,16 +172,39 @@ export const tests = {
     assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !pointer.startsWith("/ca/") && pointer !== "/cluster/key_file"), []);
   },
 
-  "the sidecar's pod shares its authority with armgate alone, and its tool finds armgate": () => {
-    const [{ spec: { template: { spec } } }] = documentsOf(readFileSync(path.join(KUBERNETES, "cluster-autoscaler-sidecar.yaml"), "utf8"));
-    const { initContainers: [gateway], containers: [tool], volumes, securityContext } = spec;
-    const listen = gateway.args[gateway.args.indexOf("--listen") + 1];
+  "no example opens the admin pages to a network without a policy that says who may come": async (world) => {
+    const image = settingsIn({ data: { "armgate.json": readFileSync(path.join(TREE, "conf/image/armgate.json"), "utf8") } });
+    const single = await rendered(world);
+    const sidecar = documentsOf(readFileSync(path.join(KUBERNETES, "cluster-autoscaler-sidecar.yaml"), "utf8"));
+    for (const documents of [single, sidecar]) assert.deepEqual(openAdmin(documents, image), []);
+    // The test would see it.
+    assert.deepEqual(openAdmin(single.filter(({ kind }) => kind !== "NetworkPolicy"), image), ["armgate: 0.0.0.0:9478"]);
+    const bare = structuredClone(sidecar);
+    named(bare, "Deployment").spec.template.spec.initContainers[0].volumeMounts.pop();
+    assert.deepEqual(openAdmin(bare, image), ["cluster-autoscaler: 0.0.0.0:9478"]);
+    // What a document has one run publishes it on this machine alone.
+    for (const name of ["README.md", ...readdirSync(path.join(TREE, "docs")).filter((one) => one.endsWith(".md")).map((one) => `docs/${one}`)]) {
+      const text = readFileSync(path.join(TREE, name), "utf8");
+      for (const [published] of text.matchAll(/(?<=\s(?:-p|--publish) )\S*:?9478\b/g)) assert.match(published, /^127\.0\.0\.1:/, name);
+    }
+  },
+
+  "the sidecar's pod shares its authority with armgate alone, and its tool finds armgate": async (world) => {
+    const documents = documentsOf(readFileSync(path.join(KUBERNETES, "cluster-autoscaler-sidecar.yaml"), "utf8"));
+    const { initContainers: [gateway], containers: [tool], volumes, securityContext } = named(documents, "Deployment").spec.template.spec;
+    const configuration = named(documents, "ConfigMap");
+    const file = world.file("sidecar.json");
+    writeFileSync(file, configuration.data["armgate.json"]);
+    const checked = await armgate(world, "check", "--config", file, "--output", "json");
+    assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !pointer.startsWith("/ca/")), []);
+    const { listen, ca } = settingsIn(configuration);
     const variables = Object.fromEntries(tool.env.map(({ name, value }) => [name, value]));
-    assert.equal(new URL(variables.HTTPS_PROXY).host, listen);
+    assert.equal(new URL(variables.HTTPS_PROXY).host, listen.proxy);
     assert.deepEqual([gateway.restartPolicy, securityContext.fsGroup], ["Always", gateway.securityContext.runAsGroup]);
-    const [own, shared] = volumes;
-    assert.ok(own.secret && shared.configMap);
-    assert.deepEqual(gateway.volumeMounts.map(({ name }) => name), [own.name]);
+    const [own, settings, shared] = volumes;
+    assert.ok(own.secret && settings.configMap.name === configuration.metadata.name && shared.configMap);
+    assert.deepEqual(gateway.volumeMounts.map(({ name, mountPath }) => [name, mountPath]), [[own.name, ca.directory], [settings.name, "/etc/armgate"]]);
+    for (const probe of [gateway.startupProbe, gateway.livenessProbe]) assert.deepEqual(probe.exec.command, ["/usr/bin/armgate", "status"]);
     assert.deepEqual(tool.volumeMounts.map(({ name, mountPath }) => [name, mountPath]), [[shared.name, variables.SSL_CERT_DIR]]);
   },
 

@@ -86,6 +86,30 @@ export const tests = {
     assert.ok(Array.isArray(answer.json.value));
   },
 
+  "a crash leaves no image of the memory, and nobody but root looks into it, unless that was asked for": async (world) => {
+    const gateway = await world.startGateway(await world.startSim());
+    const limits = (pid) => /^Max core file size +(\S+) +(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8")).slice(1);
+    assert.deepEqual(limits(gateway.process.child.pid), ["0", "0"]);
+    gateway.process.child.kill("SIGTERM");
+    await gateway.process.exit;
+    const config = JSON.parse(readFileSync(gateway.configFile, "utf8"));
+    writeFileSync(gateway.configFile, JSON.stringify({ ...config, core_dumps: "on" }));
+    const { process: open } = await world.runGateway(gateway);
+    assert.deepEqual(limits(open.child.pid), limits("self"));
+
+    // A user's process whose memory is hidden has files of root's in /proc, and still reads its own standard input.
+    const user = process.getuid() === 0 ? 65534 : process.getuid();
+    const as = process.getuid() === 0 ? ["setpriv", `--reuid=${user}`, "--clear-groups"] : ["env"];
+    const words = ["explain", "PUT", "https://management.azure.com/subscriptions/s/resourceGroups/g?api-version=2021-04-01", "--body", "-"];
+    const piped = `exec 0< <(sleep 2; echo "{}"); exec ${path.join(world.bin, "armgate")} "$@"`;
+    const child = spawn(as[0], [...as.slice(1), "bash", "-c", piped, "bash", ...words], { env: cleanEnvironment({ HOME: "/" }), stdio: ["ignore", "ignore", "inherit"], cwd: "/" });
+    const ended = once(child, "close");
+    await waitFor("its start", async () => readFileSync(`/proc/${child.pid}/comm`, "utf8") === "armgate\n");
+    await waitFor("its memory to be hidden", async () => statSync(`/proc/${child.pid}/environ`).uid === 0);
+    assert.match(readFileSync(`/proc/${child.pid}/status`, "utf8"), new RegExp(`^Uid:\\t${user}\\t`, "m"));
+    assert.deepEqual(await ended, [0, null]);
+  },
+
   "a stop lets the request that is under way end": async (world) => {
     const { upstream, release } = await startHeldUpstream(world);
     const gateway = await world.startGateway(upstream);

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import net from "node:net";
 import { gzipSync } from "node:zlib";
 import { curl, curlJson, openRaw, sending } from "./curl.mjs";
-import { sleep, withinSeconds } from "./harness.mjs";
+import { freePort, sleep, withinSeconds } from "./harness.mjs";
+import { waitFor } from "./scale_set.mjs";
 
 const ID = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/web";
 const PATH = `${ID}?api-version=2024-07-01`;
@@ -73,6 +74,35 @@ export const tests = {
       assert.match(JSON.parse(answer.body).error.code, /^Armgate/);
     }
     assert.equal(upstream.seen.length, 0);
+  },
+
+  "bodies that never end take no more memory than they may, and leave small ones and reads alone": async (world) => {
+    const admin = await freePort();
+    const { gateway, upstream } = await withRecorder(world, { limits: { request_body_bytes: "1MiB", request_bodies_total: "4MiB" },
+                                                             listen: { admin: `127.0.0.1:${admin}` } });
+    const put = (bytes) => `PUT ${PATH} HTTP/1.1\r\nHost: management.azure.com\r\nAuthorization: Bearer t\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+    const half = "x".repeat(900_000);
+    const endless = [];
+    for (let i = 0; i < 4; ++i) {
+      endless.push(await openRaw(gateway));
+      endless[i].write(put(1_000_000) + half);
+    }
+    const metrics = async () => (await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text());
+    await waitFor("what has arrived", async () => (await metrics()).includes("\narmgate_request_body_bytes 3600000\n"));
+    const raw = await openRaw(gateway);
+    raw.write(put(1_000_000) + half);
+    const refused = await raw.receive(/\}\}/);
+    assert.match(refused, /^HTTP\/1\.1 503 .*\r\nRetry-After: 1\r\n.*"ArmgateTooManyBodies"/s);
+    assert.match(refused, /\r\nConnection: close\r\n/);
+    const small = await curl(world, gateway, PATH.replace("/web", "/small"), { args: sending("PUT", JSON.parse(RESOURCE)) });
+    assert.equal(small.status, 200, small.error);
+    assert.equal((await curl(world, gateway, PATH)).status, 200);
+    assert.match(await metrics(), /^armgate_connection_events_total\{event="body-limit"\} 1$/m);
+    endless[0].write("x".repeat(100_000));
+    assert.match(await endless[0].receive(/HTTP\/1\.1 200 /), /HTTP\/1\.1 200 /, "what has its bytes goes on");
+    for (const one of [...endless, raw]) one.close();
+    await waitFor("all of it to be given back", async () => (await metrics()).includes("\narmgate_request_body_bytes 0\n"));
+    assert.equal(upstream.seen.filter(({ method }) => method === "PUT").length, 2);
   },
 
   "a request with two readings is refused and harms nobody else": async (world) => {

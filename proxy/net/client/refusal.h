@@ -19,7 +19,9 @@ struct Refusal {
 // For a head that could not be read or parsed. `head`: what arrived of it.
 Refusal refuse_head(const Error& error, std::string_view head, const http::Limits& limits);
 
-// For content that could not be read.
+inline constexpr std::string_view kTooManyBodies = "ArmgateTooManyBodies";
+
+// For content that could not be read. TooLarge on armgate's own account: there is no room for it now.
 Refusal refuse_body(const Error& error);
 
 // The whole answer, closing the connection; without content for HEAD.

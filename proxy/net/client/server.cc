@@ -216,9 +216,10 @@ Task<void> ProxyServer::Core::serve_session(Slot& slot, std::unique_ptr<ByteStre
                                             ConnectionIdentity from) {
   const bool direct = options.listener_kind == ListenerKind::Direct;
   const uint16_t asked_port = direct ? listener->port() : options.connect.intercepted_port;
-  Session session(std::move(stream),
-                  SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events, std::move(host),
-                               asked_port, direct ? http::LedBy::Listener : http::LedBy::Tunnel, std::move(from)});
+  Session session(
+      std::move(stream),
+      SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events, std::move(host), asked_port,
+                   direct ? http::LedBy::Listener : http::LedBy::Tunnel, std::move(from), parts.bodies});
   slot.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
   co_await session.run();
   slot.leave_phase();

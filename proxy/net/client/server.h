@@ -44,6 +44,7 @@ struct ServerParts {
   RequestHandler handler;
   ConnectionCounter& counter;
   NetEventSink events;
+  BodyRoom* bodies = nullptr;  // null: unbounded
 };
 
 class ProxyServer {

@@ -1,10 +1,13 @@
 #include "proxy/net/client/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "proxy/async/spawn.h"
 #include "proxy/http/body_decoder.h"
+#include "proxy/net/client/body_room.h"
 
 namespace armgate::net {
 namespace {
@@ -23,6 +26,13 @@ bool is_broken(const Result<size_t>& got) {
 }
 
 Error client_left() { return client_error(ErrorKind::Closed, "the client closed the connection within a request"); }
+
+Error no_room(size_t bytes_max) {
+  return gateway_error(ErrorKind::TooLarge,
+                       fmt::format("the bodies of other requests take all {} bytes that armgate holds at once "
+                                   "(limits.request_bodies_total); send it again",
+                                   bytes_max));
+}
 
 }  // namespace
 
@@ -95,8 +105,11 @@ Task<Session::After> Session::serve_request() {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice
     co_return co_await refuse(std::move(refusal), &head->head);
   }
-  auto body = co_await read_body(*head, exchange.request.body);
+  BodyShare share(setup_.bodies);
+  auto body = co_await read_body(*head, exchange.request.body, share);
   if (!body) {
+    std::string().swap(exchange.request.body);
+    share.give_back();
     const ErrorKind kind = body.error().kind;
     if (kind == ErrorKind::Closed || kind == ErrorKind::Reset || kind == ErrorKind::Cancelled) co_return After::Close;
     co_return co_await refuse(refuse_body(body.error()), &head->head);
@@ -139,7 +152,7 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
   }
 }
 
-Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::string& body) {
+Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::string& body, BodyShare& share) {
   const http::Limits& limits = setup_.options.limits;
   const TimePoint deadline = setup_.clock.now() + setup_.options.body_max;
   if (head.expects_continue && has_content(head.framing) && input_.bytes().empty()) {
@@ -150,6 +163,7 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
   while (true) {
     auto step = decoder.feed(input_.bytes());
     if (!step) co_return std::move(step).error();
+    if (!share.grow_to(body.size() + step->piece.size())) co_return no_room(setup_.bodies->bytes_max());
     body.append(step->piece);
     const bool advanced = step->consumed > 0;
     input_.consume(step->consumed);
@@ -176,7 +190,7 @@ Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
 }
 
 Task<Session::After> Session::refuse(Refusal refusal, const arm::RequestHead* head) {
-  NetEvent event{.kind = NetEventKind::RequestRefused,
+  NetEvent event{.kind = refusal.code == kTooManyBodies ? NetEventKind::BodyLimit : NetEventKind::RequestRefused,
                  .peer = setup_.from.peer,
                  .client = setup_.from.proxy_user,
                  .host = setup_.host,

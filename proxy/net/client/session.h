@@ -7,7 +7,8 @@
 //      was written does not count) or the connection ends in an orderly way with every byte of the answer acknowledged, within
 //      linger_max; dropped when it is reset, or ends without that; left unconfirmed when it ends within a request or an answer,
 //      or is reset when our end of it was the answer's.
-//   4. After an answer that ends the connection the client gets a moment to close first. A client that has destroyed its
+//   4. A body that finds no room beside those of other requests (BodyRoom) is answered 503, and what was read of it is let go first.
+//   5. After an answer that ends the connection the client gets a moment to close first. A client that has destroyed its
 //      socket (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered. Only a
 //      moment, because others wait for our end of it (RFC 9112 §9.6).
 // Threads   one event loop.
@@ -28,6 +29,9 @@
 #include "proxy/request/pipeline.h"
 
 namespace armgate::net {
+
+class BodyRoom;
+class BodyShare;
 
 // Answers one exchange: Pipeline::serve in production.
 using RequestHandler = std::function<Task<Receipt>(Exchange& exchange, ClientLink& client)>;
@@ -55,6 +59,7 @@ struct SessionSetup {
   uint16_t port = 443;
   http::LedBy led_by = http::LedBy::Tunnel;
   ConnectionIdentity from;
+  BodyRoom* bodies = nullptr;  // null: each has its own limit, and all of them none
 };
 
 class Session {
@@ -88,7 +93,7 @@ class Session {
   Task<bool> wait_for_request();
   Task<After> serve_request();
   Task<Result<http::ParsedRequestHead>> read_head();
-  Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body);
+  Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body, BodyShare& share);
   Task<Result<size_t>> more_of_request(TimePoint deadline);
   Task<After> refuse(Refusal refusal, const arm::RequestHead* head);  // null: it was not read
   Task<void> linger();

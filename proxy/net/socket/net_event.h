@@ -16,6 +16,7 @@ enum class NetEventKind {
   Intercepted,
   HandshakeFailed,  // with the client
   RequestRefused,   // malformed, too large or too slow
+  BodyLimit,        // refused: too much is held of the bodies of other requests
   TunnelOpened,
   TunnelPastGuard,  // besides TunnelOpened: to an intercepted host, on another port
   TunnelFailed,

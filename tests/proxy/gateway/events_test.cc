@@ -40,6 +40,7 @@ TEST(Events, OfTheNetworkHaveANameAndALevelEach) {
       {NetEventKind::NameNotTaken, "name-not-taken", "warning"},
       {NetEventKind::HandshakeFailed, "handshake-failed", "warning"},
       {NetEventKind::RequestRefused, "request-refused", "warning"},
+      {NetEventKind::BodyLimit, "body-limit", "warning"},
       {NetEventKind::TunnelFailed, "tunnel-failed", "warning"},
       {NetEventKind::TunnelPastGuard, "tunnel-past-guard", "warning"},
       {NetEventKind::TunnelOpened, "tunnel-opened", "debug"},
@@ -69,10 +70,10 @@ TEST(ConnectionEvents, CountWhatSomebodyShouldLookAt) {
     events.count(kind);
   }
   using testing::Pair;
-  EXPECT_THAT(events.counts(), testing::UnorderedElementsAre(Pair("connection-limit", 0u), Pair("accept-failed", 0u),
-                                                             Pair("connect-refused", 0u), Pair("name-not-taken", 0u),
-                                                             Pair("handshake-failed", 2u), Pair("request-refused", 0u),
-                                                             Pair("tunnel-failed", 0u), Pair("tunnel-past-guard", 0u)));
+  EXPECT_THAT(events.counts(), testing::UnorderedElementsAre(
+                                   Pair("connection-limit", 0u), Pair("accept-failed", 0u), Pair("connect-refused", 0u),
+                                   Pair("name-not-taken", 0u), Pair("handshake-failed", 2u), Pair("request-refused", 0u),
+                                   Pair("body-limit", 0u), Pair("tunnel-failed", 0u), Pair("tunnel-past-guard", 0u)));
 }
 
 TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {

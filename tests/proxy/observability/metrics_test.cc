@@ -113,6 +113,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   counted.state.draining = true;
   counted.state.locks = {.keys = 4, .waiting = 2};
   counted.state.connections_max = 42;
+  counted.state.request_body_bytes = 70'000;
   counted.state.connection_events = {{"handshake-failed", 8}};
   counted.budgets.rows = {{"aa-1", "#12345678", {{arm::Budget::Reads, 40, 250}}, milliseconds(1500), {}}};
   counted.budgets.own_reads = 5;
@@ -125,6 +126,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   EXPECT_THAT(text, HasSubstr("\narmgate_locked_resources 4\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_waiting_writes 2\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_connections_max 42\n"));
+  EXPECT_THAT(text, HasSubstr("\narmgate_request_body_bytes 70000\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_connection_events_total{event=\"handshake-failed\"} 8\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_outcomes_total{outcome=\"stale\"} 7\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_events_total{event=\"queue_full\"} 3\n"));

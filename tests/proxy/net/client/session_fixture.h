@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/net/client/body_room.h"
 #include "proxy/net/client/session.h"
 #include "tests/proxy/net/net_test_support.h"
 
@@ -33,9 +34,9 @@ class SessionFixture : public NetTest {
     run_until([this] { return ended_; });
   }
   void make_session(std::unique_ptr<ByteStream> stream) {
-    session_ = std::make_unique<Session>(std::move(stream),
-                                         SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
-                                                      http::LedBy::Tunnel, ConnectionIdentity{7, "user", "127.0.0.1"}});
+    session_ = std::make_unique<Session>(
+        std::move(stream), SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
+                                        http::LedBy::Tunnel, ConnectionIdentity{7, "user", "127.0.0.1"}, &bodies_});
   }
   void begin() {
     running_ = true;
@@ -46,6 +47,7 @@ class SessionFixture : public NetTest {
   }
 
   SessionOptions options_;
+  BodyRoom bodies_{1 << 20};
   RequestHandler handler_;
   NetEventSink events_;
   bool running_ = false;

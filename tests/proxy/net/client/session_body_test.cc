@@ -1,0 +1,76 @@
+// Goal: a body that finds no room beside those of other requests is refused, and nothing of it stays. Method: the real session over a
+// loopback connection, and a room that others fill.
+#include <gmock/gmock.h>
+
+#include "proxy/net/client/session.h"
+#include "proxy/net/socket/plain_stream.h"
+#include "tests/proxy/net/client/session_fixture.h"
+
+namespace armgate::net {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kBodyHost = "Host: arm.example.test\r\n";
+
+class SessionBodyTest : public SessionFixture {
+ protected:
+  SessionBodyTest() {
+    const auto [server, client] = make_tcp_pair();
+    client_ = client;
+    make_session(std::make_unique<PlainStream>(wrap(server)));
+  }
+  ~SessionBodyTest() override { ::close(client_); }
+  std::string ask(const std::string& request, const std::string& until) {
+    received_.text.clear();
+    if (!running_) begin();
+    send_text(client_, request);
+    run_until([&] {
+      received_.take_from(client_);
+      return received_.text.find(until) != std::string::npos;
+    });
+    return received_.text;
+  }
+
+  int client_ = -1;
+  Received received_;
+};
+
+TEST_F(SessionBodyTest, ABodyThatFindsNoRoomIsRefusedWhileWhatHasArrivedGoesOn) {
+  std::vector<NetEventKind> told;
+  events_ = [&told](const NetEvent& event) { told.push_back(event.kind); };
+  BodyShare others(&bodies_);
+  ASSERT_TRUE(others.grow_to(bodies_.bytes_max() - 2 * kSmallBody));
+  const auto put = [](size_t bytes) {
+    return "PUT /a HTTP/1.1\r\n" + std::string(kBodyHost) + "Content-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+           std::string(bytes, 'x');
+  };
+  EXPECT_THAT(ask(put(2 * kSmallBody), "hello"), StartsWith("HTTP/1.1 200")) << "just as much as there is room for";
+  EXPECT_EQ(bodies_.held(), bodies_.bytes_max() - 2 * kSmallBody) << "given back with its answer";
+  others.grow_to(bodies_.bytes_max());
+  EXPECT_THAT(ask(put(kSmallBody), "hello"), StartsWith("HTTP/1.1 200")) << "small ones have room always";
+  const std::string refused = ask(put(kSmallBody + 1), "}}");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_THAT(refused, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_THAT(refused, HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(refused, HasSubstr("\"ArmgateTooManyBodies\""));
+  EXPECT_THAT(refused, HasSubstr("limits.request_bodies_total"));
+  EXPECT_THAT(told, ElementsAre(NetEventKind::BodyLimit));
+  EXPECT_EQ(seen_.size(), 2u) << "what is refused reaches nobody";
+  EXPECT_EQ(bodies_.held(), bodies_.bytes_max());
+}
+
+TEST_F(SessionBodyTest, WhatArrivedOfABodyIsGivenBackWhenItsClientLeaves) {
+  begin();
+  send_text(client_,
+            "PUT /a HTTP/1.1\r\n" + std::string(kBodyHost) + "Content-Length: 99999\r\n\r\n" + std::string(50'000, 'x'));
+  run_until([this] { return bodies_.held() == 50'000; });
+  ::shutdown(client_, SHUT_WR);
+  run_until([this] { return ended_; });
+  EXPECT_EQ(bodies_.held(), 0u);
+}
+
+}  // namespace
+}  // namespace armgate::net

@@ -1,5 +1,6 @@
 #include "proxy/cluster/codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/cluster/archive.h"
@@ -176,6 +177,14 @@ void each(A& a, PageShown& v) {
   a(v.client, v.page);
 }
 template <class A>
+void each(A& a, ShownAgain& v) {
+  a(v.resource, v.shown, v.body);
+}
+template <class A>
+void each(A& a, PageShownAgain& v) {
+  a(v.client, v.page, v.body);
+}
+template <class A>
 void each(A& a, PageLost& v) {
   a(v.client, v.shown);
 }
@@ -259,8 +268,14 @@ void each(A& a, Told& v) {
 
 namespace {
 
-// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts.
-constexpr uint64_t kFormat = 5;
+// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts; 5: without
+// bodies that are known by their hashes. A row without any is still written so.
+constexpr uint64_t kOldFormat = 5;
+constexpr uint64_t kFormat = 6;
+
+bool is_of_old_format(const Event& event) {
+  return !std::holds_alternative<ShownAgain>(event) && !std::holds_alternative<PageShownAgain>(event);
+}
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>
@@ -307,7 +322,7 @@ bool read_event(In& in, Reader& reader, Event& event) {
 std::string encode(const std::vector<Event>& events, TimePoint now) {
   Writer writer;
   Out out(writer, now);
-  writer.number(kFormat);
+  writer.number(std::ranges::all_of(events, is_of_old_format) ? kOldFormat : kFormat);
   writer.number(events.size());
   for (const Event& event : events) write_event(out, writer, event);
   return writer.take();
@@ -316,7 +331,7 @@ std::string encode(const std::vector<Event>& events, TimePoint now) {
 std::optional<std::vector<Event>> decode(std::string_view bytes, TimePoint then) {
   Reader reader(bytes);
   In in(reader, then);
-  if (reader.number() != kFormat) return std::nullopt;
+  if (const uint64_t format = reader.number(); format != kFormat && format != kOldFormat) return std::nullopt;
   std::vector<Event> events;
   for (uint64_t left = reader.number(); left > 0; --left) {
     Event event;

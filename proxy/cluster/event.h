@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,10 +42,28 @@ struct Told {
   policy::Event event;
 };
 
+// For so long after a body was told as a whole its hash may stand for it.
+inline constexpr Duration kToldByHashMax = std::chrono::minutes(30);
+
+// The same of a state whose body stands in the log already (told_bodies.h).
+struct ShownAgain {
+  Hash128 resource{};
+  policy::StateShown shown;     // without it
+  Hash128 body{};               // what it is known by
+  policy::SharedBody itself{};  // stays in the process
+};
+
 // A list page that is about to be delivered to a client; without a body: it is not kept.
 struct PageShown {
   Hash128 client{};
   ListAnswer page;
+};
+
+struct PageShownAgain {
+  Hash128 client{};
+  ListAnswer page;
+  Hash128 body{};
+  policy::SharedBody itself{};
 };
 
 // The connection that a page was written to was reset. `shown` is the order that its own replica had given it.
@@ -185,7 +204,7 @@ struct Imported {
 
 using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
                            Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft,
-                           Reserved, Yielded, AbortTaken>;
+                           Reserved, Yielded, AbortTaken, ShownAgain, PageShownAgain>;
 
 // Sends each change of the shared tables to the log, as the event that stands for it.
 class Teller : public ResourceSink, public SendingSink, public ResultSink, public OwnedSink {

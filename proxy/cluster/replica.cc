@@ -1,11 +1,14 @@
 #include "proxy/cluster/replica.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/mutant.h"
 #include "proxy/async/waiter.h"
 #include "proxy/cluster/codec.h"
+#include "proxy/cluster/told_bodies.h"
 
 namespace armgate::cluster {
 namespace {
@@ -63,6 +66,10 @@ class Replica::Keeper final : public ClaimKeeper {
   Replica& replica_;
   const ClaimId claim_;
 };
+
+Replica::Replica(Options options)
+    : options_(options), bodies_(std::make_unique<ToldBodies>(options.hash_key, options.hashed_least)) {}
+Replica::~Replica() = default;
 
 QueuePosition Replica::kept_for(ClaimId claim, QueuePosition& place) {
   return place.keep(std::make_shared<Keeper>(*this, claim));
@@ -227,6 +234,34 @@ void Replica::name_changes() {
   }
 }
 
+// In place of bodies that stand in the log. What the first of a batch tells as a whole the next ones of it need not.
+void Replica::tell_hashes() {
+  absl::flat_hash_set<Hash128> told;
+  const auto take_out = [&](policy::SharedBody& body) -> std::optional<Hash128> {
+    if (!bodies_->is_worth_it(body)) return std::nullopt;
+    const Hash128 hash = bodies_->hash_of(*body);
+    if (!bodies_->is_told(hash, tables_->clock.now()) && told.insert(hash).second) return std::nullopt;
+    return hash;
+  };
+  for (Event& event : told_) {
+    if (auto* const page = std::get_if<PageShown>(&event)) {
+      policy::SharedBody body = page->page.body;
+      const auto hash = take_out(body);
+      if (!hash) continue;
+      page->page.body = nullptr;
+      event = PageShownAgain{page->client, std::move(page->page), *hash, std::move(body)};
+    } else if (auto* const one = std::get_if<Told>(&event)) {
+      auto* const shown = std::get_if<policy::StateShown>(&one->event);
+      if (shown == nullptr) continue;
+      policy::SharedBody body = shown->rendering.body;
+      const auto hash = take_out(body);
+      if (!hash) continue;
+      shown->rendering.body = nullptr;
+      event = ShownAgain{one->resource, std::move(*shown), *hash, std::move(body)};
+    }
+  }
+}
+
 std::optional<Replica::Batch> Replica::next_batch() {
   if (told_.empty()) {
     {
@@ -242,6 +277,7 @@ std::optional<Replica::Batch> Replica::next_batch() {
       }
     }
     name_changes();
+    tell_hashes();
     ++batch_;
   }
   return Batch{batch_, encode(told_, tables_->clock.now()), told_missing_};

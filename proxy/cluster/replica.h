@@ -48,6 +48,8 @@ class RemoteOperations;
 
 namespace armgate::cluster {
 
+class ToldBodies;
+
 // The log's rows in the order of moments (base/time.h): each has room for its events and for what happens here until the next.
 inline constexpr unsigned kOrderBits = 24;
 inline uint64_t order_in(uint64_t row, uint64_t event) { return (row << kOrderBits) + event; }
@@ -80,6 +82,8 @@ class Replica final : public Teller {
     Duration lease = std::chrono::seconds(10);  // for so long the others wait for its next word
     size_t queue_max = 10'000;                  // events that wait for the log, and
     size_t queue_bytes_max = 64u << 20;         // their bodies; beyond, reads are not told, but that some are missing
+    HashKey hash_key{};                         // of the cluster; by it bodies are known
+    size_t hashed_least = 256;                  // bytes of a body from which on it is told by its hash
   };
   struct Tables {
     Clock& clock;
@@ -104,7 +108,8 @@ class Replica final : public Teller {
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
   };
-  explicit Replica(Options options) : options_(options) {}
+  explicit Replica(Options options);
+  ~Replica() override;
   // Before anything is posted or applied.
   void use(Tables tables) { tables_ = std::make_unique<const Tables>(std::move(tables)); }
 
@@ -216,6 +221,8 @@ class Replica final : public Teller {
   void apply(ReplicaId author, Event event, uint64_t row, Moment moment);
   void on(ReplicaId author, Told event, uint64_t row, Moment moment);
   void on(ReplicaId author, PageShown event, uint64_t row, Moment moment);
+  void on(ReplicaId author, ShownAgain event, uint64_t row, Moment moment);
+  void on(ReplicaId author, PageShownAgain event, uint64_t row, Moment moment);
   void on(ReplicaId author, PageLost event, uint64_t row, Moment moment);
   void on(ReplicaId author, Claimed event, uint64_t row, Moment moment);
   void on(ReplicaId author, Released event, uint64_t row, Moment moment);
@@ -240,6 +247,9 @@ class Replica final : public Teller {
   void follow_elsewhere(OpenIntent& intent, const WriteOutcome& outcome);
   void end_intent(const Finished& event);
   void name_changes();
+  void tell_hashes();
+  void apply_state(ReplicaId author, const Hash128& resource, policy::Event event, Moment moment);
+  void apply_page(ReplicaId author, const Hash128& client, ListAnswer page, Moment moment);
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
   bool has_begun(const TurnOf& turn) const;
@@ -277,6 +287,7 @@ class Replica final : public Teller {
   std::vector<Event> told_;  // the batch under way
   bool told_missing_ = false;
   uint64_t batch_ = 0;
+  const std::unique_ptr<ToldBodies> bodies_;
   absl::flat_hash_map<ClaimId, KeptClaim> claims_;
   absl::flat_hash_map<TurnOf, ClaimId> turns_;    // those of the claims that are turns
   std::multimap<ReservedFor, ClaimId> reserved_;  // those whose clients are away, the oldest first

@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "proxy/cluster/codec.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/cluster/told_bodies.h"
 #include "proxy/state/operation/remote_operations.h"
 
 namespace armgate::cluster {
@@ -105,26 +106,45 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
     lost->shown = order_of(author, lost->shown);
     if (lost->shown == 0) return;
   }
-  const uint64_t given = std::visit([&](auto& what) { return move_to(what, moment); }, event.event);
+  if (auto* const shown = std::get_if<policy::StateShown>(&event.event))
+    shown->rendering.body = bodies_->note(std::move(shown->rendering.body), moment.time);
+  apply_state(author, event.resource, std::move(event.event), moment);
+}
+
+void Replica::on(ReplicaId author, ShownAgain event, uint64_t, Moment moment) {
+  event.shown.rendering.body = event.itself ? std::move(event.itself) : bodies_->find(event.body);
+  apply_state(author, event.resource, std::move(event.shown), moment);
+}
+
+void Replica::apply_state(ReplicaId author, const Hash128& resource, policy::Event event, Moment moment) {
+  const uint64_t given = std::visit([&](auto& what) { return move_to(what, moment); }, event);
   note_order(author, given, moment.order);
   if (author != options_.id) {
-    if (const auto* const shown = std::get_if<policy::StateShown>(&event.event);
-        shown && shown->as == policy::ShownAs::PointRead)
-      tables_->turns.note_read(event.resource, shown->client);
+    if (const auto* const shown = std::get_if<policy::StateShown>(&event); shown && shown->as == policy::ShownAs::PointRead)
+      tables_->turns.note_read(resource, shown->client);
   }
-  const auto* const accepted = std::get_if<policy::WriteAccepted>(&event.event);
+  const auto* const accepted = std::get_if<policy::WriteAccepted>(&event);
   const bool is_write = accepted != nullptr && accepted->certain && accepted->cause == policy::Cause::Written;
-  if (is_write && has_begun({event.resource, accepted->client}))
-    end_turn({event.resource, accepted->client});  // it is not starving
-  tables_->resources.apply_here(event.resource, std::move(event.event));
+  if (is_write && has_begun({resource, accepted->client})) end_turn({resource, accepted->client});  // it is not starving
+  tables_->resources.apply_here(resource, std::move(event));
 }
 
 void Replica::on(ReplicaId author, PageShown event, uint64_t, Moment moment) {
-  const auto client = tables_->clients.find_or_add(event.client, moment.time);
-  if (!event.page.body) return client->note_page_missed(moment.order);
-  note_order(author, event.page.shown.order, moment.order);
-  event.page.shown = moment;
-  client->record_page(std::move(event.page));
+  event.page.body = bodies_->note(std::move(event.page.body), moment.time);
+  apply_page(author, event.client, std::move(event.page), moment);
+}
+
+void Replica::on(ReplicaId author, PageShownAgain event, uint64_t, Moment moment) {
+  event.page.body = event.itself ? std::move(event.itself) : bodies_->find(event.body);
+  apply_page(author, event.client, std::move(event.page), moment);
+}
+
+void Replica::apply_page(ReplicaId author, const Hash128& key, ListAnswer page, Moment moment) {
+  const auto client = tables_->clients.find_or_add(key, moment.time);
+  if (!page.body) return client->note_page_missed(moment.order);
+  note_order(author, page.shown.order, moment.order);
+  page.shown = moment;
+  client->record_page(std::move(page));
 }
 
 void Replica::on(ReplicaId author, PageLost event, uint64_t, Moment moment) {

@@ -69,6 +69,18 @@ export const tests = {
     await saidBy(cluster, 0, "no longer so: the cluster's engine has no synchronous standby");
   },
 
+  "a replica that cannot read a row of the log ends, and does not start with it": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
+    assert.equal(await readsAt(cluster, 0), 200);
+    await postgres.sql("with head as (update armgate.head set number = number + 1 returning number) insert into armgate.log select number, clock_timestamp(), 1, -1, '{}', false, 'x' from head");
+    for (const { process } of cluster.replicas) {
+      assert.deepEqual(await process.exit, { code: 75, signal: null });
+      assert.match(process.log, /armgate ends, to be started again: row \d+ of the cluster's log cannot be opened/);
+    }
+    await assert.rejects(cluster.startReplica(0), "a replica starts though it cannot know what others were told");
+  },
+
   "a cluster in trouble is seen by whoever watches": async (world) => {
     const { primary, cluster } = await startWithStandby(world, { count: 2, admin: true });
     const text = (await cluster.askAdmin(0, "GET", "/metrics")).text;

@@ -43,6 +43,31 @@ async function follow({ cluster }, target) {
 }
 
 export const tests = {
+  "a body that is read again and again stands in the log once, and who begins later has it": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url);
+    const wide = await cluster.ask(0, "one", "PUT", PATH, { body: { location: "westeurope", sku: { capacity: 1 }, tags: { wide: "x".repeat(20_000) } } });
+    assert.equal(wide.status, 200, wide.body);
+    const inLog = async () => Number(await postgres.sql("select coalesce(sum(octet_length(events)), 0) from armgate.log"));
+    const before = await inLog();
+    const reads = [];
+    for (let i = 0; i < 30; ++i) reads.push(await cluster.ask(i % 3, `reader-${i % 5}`, "GET", PATH));
+    assert.ok(reads.every(({ status }) => status === 200));
+    const told = await inLog() - before;
+    assert.ok(told < 45_000, `30 reads of 20 KB added ${told} bytes`);
+
+    await cluster.kill(1);
+    await cluster.startReplica(1);
+    const { body, json } = reads[0];
+    const other = await cluster.ask(0, "other", "PATCH", PATH, { body: { tags: { other: "1" } } });
+    assert.equal(other.status, 200, other.body);
+    // Built on what was there before: the two can only be put together by who knows its body.
+    const mine = await cluster.ask(1, "reader-0", "PUT", PATH, { body: { ...json, tags: { ...json.tags, mine: "1" } } });
+    assert.equal(mine.status, 200, `${mine.body} on ${body.length} bytes`);
+    const { tags } = await sim.read(SCALE_SET, "2024-07-01");
+    assert.deepEqual([tags.mine, tags.other], ["1", "1"]);
+  },
+
   "a write whose operation fails goes again, and its client hears of one operation at whichever replica": async (world) => {
     const story = await begin(world, { config: { rules: rulesOf(world) } });
     await fail(story.sim, BUSY, 2);

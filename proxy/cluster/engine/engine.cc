@@ -104,14 +104,20 @@ Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
 
 Result<void> Engine::apply(const PgRows& rows) {
   auto read = rows_of(rows);
-  if (!read) return std::move(read).error();
+  if (!read) return unreadable(std::move(read).error());
   for (const Row& row : *read) {
     if (!replica_->apply(row)) {
-      return gateway_error(ErrorKind::Internal,
-                           fmt::format("row {} of the cluster's log is of another version of armgate", row.number));
+      return unreadable(gateway_error(ErrorKind::Internal,
+                                      fmt::format("row {} of the cluster's log is of another version of armgate", row.number)));
     }
   }
   return {};
+}
+
+// Whoever went on would never know anything again, and yet be alive for the others, with all that it holds.
+Error Engine::unreadable(Error error) const {
+  if (is_one_of_them_) calls_.end(error.context);
+  return error;
 }
 
 Result<bool> Engine::read_some(Duration silence) {
@@ -155,6 +161,7 @@ Result<void> Engine::start(Replica& replica) {
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;
+  is_one_of_them_ = true;
   replica.on_post([fd = wake_] {
     const uint64_t one = 1;
     [[maybe_unused]] const auto written = write(fd, &one, sizeof one);

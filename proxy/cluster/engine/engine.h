@@ -68,6 +68,7 @@ class Engine {
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
+  Error unreadable(Error error) const;
   Result<bool> read_some(Duration silence);  // false: there is nothing more
   Result<void> read_all(Duration silence);
   Result<void> append(const std::optional<Replica::Batch>& batch);
@@ -99,6 +100,7 @@ class Engine {
   TimePoint next_delete_{};
   TimePoint next_look_{};
   int tries_ = 0;
+  bool is_one_of_them_ = false;  // it has read the log and goes on
   std::thread thread_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace armgate::cluster {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 // What append() raises for a replica that the others took for dead.
 inline constexpr const char* kDeadState = "AG001";
@@ -96,6 +96,9 @@ create table armgate.import (
   open_writes int not null,
   ended_writes int not null
 );
+)sql",
+                                               R"sql(
+-- No table is another: bodies may be told by their hashes, and replicas of version 2 cannot read such rows. They end by themselves.
 )sql"};
 
 // Rows after $1, at most $2 of them.

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kExitApart = 75;  // EX_TEMPFAIL (sysexits.h): whoever watches over it is to start it again
 constexpr Duration kKeepLonger = std::chrono::hours(1);  // than what is kept of the rows
+static_assert(kKeepLonger >= 2 * cluster::kToldByHashMax);
 
 constexpr useconds_t kLastAnswers = 300'000;  // who only waits is told to come again
 
@@ -73,8 +74,8 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));
-  member->replica_ = std::make_unique<cluster::Replica>(
-      cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
+  member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{
+      .id = (*engine)->joined().id, .lease = (*engine)->joined().lease, .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   return member;

@@ -49,6 +49,34 @@ TEST(ClusterCodec, EveryEventOfAHistoryComesBackAsItself) {
   for (const auto& event : events) EXPECT_EQ(passed_on(Told{{}, event}).event.index(), event.index());
 }
 
+TEST(ClusterCodec, ABodyThatStandsInTheLogIsToldByItsHash) {
+  policy::StateShown shown;
+  shown.etag = "\"5\"";
+  shown.rendering.api_version = "2024-07-01";
+  const ShownAgain again = passed_on(ShownAgain{{3, 4}, shown, {5, 6}, policy::kept_body("it stays in the process")});
+  EXPECT_EQ(again.resource, (Hash128{3, 4}));
+  EXPECT_EQ(again.shown.etag, "\"5\"");
+  EXPECT_EQ(again.shown.rendering.api_version, "2024-07-01");
+  EXPECT_EQ(again.body, (Hash128{5, 6}));
+  EXPECT_EQ(again.itself, nullptr);
+  ListAnswer page;
+  page.scope.id = "/g";
+  const PageShownAgain list = passed_on(PageShownAgain{{1, 2}, page, {7, 8}, policy::kept_body("this too")});
+  EXPECT_EQ(list.client, (Hash128{1, 2}));
+  EXPECT_EQ(list.page.scope.id, "/g");
+  EXPECT_EQ(list.body, (Hash128{7, 8}));
+  EXPECT_EQ(list.itself, nullptr);
+}
+
+// A replica of the version before reads the one, and does not misread the other.
+TEST(ClusterCodec, ARowIsOfTheOldFormatUnlessABodyInItIsToldByItsHash) {
+  const std::string old = encode({Told{{}, policy::StateShown{}}, PageShown{}, AbortTaken{}}, kNow);
+  EXPECT_EQ(old.front(), 5);
+  EXPECT_TRUE(decode(old, kThere).has_value());
+  EXPECT_EQ(encode({Told{{}, policy::StateShown{}}, ShownAgain{}}, kNow).front(), 6);
+  EXPECT_EQ(encode({PageShownAgain{}}, kNow).front(), 6);
+}
+
 TEST(ClusterCodec, WhatIsNotSetStaysSo) {
   policy::WriteAccepted accepted;
   accepted.merged.emplace().at = TimePoint::min();

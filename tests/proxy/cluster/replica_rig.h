@@ -17,9 +17,9 @@ namespace armgate::cluster {
 
 struct ReplicaRig {
   struct Process {
-    explicit Process(ReplicaRig& rig)
+    Process(ReplicaRig& rig, const ResourceTable::Options& options)
         : clock(rig.clock),
-          resources(ResourceTable::Options{}, Hasher(HashKey{1, 2})),
+          resources(options, Hasher(HashKey{1, 2})),
           clients(ClientTable::Options{}),
           locks(LockTable::Options{}, Hasher(HashKey{1, 2})),
           history(MemoryStore::Options{.kept = 10, .changes = 10}),
@@ -69,7 +69,9 @@ struct ReplicaRig {
 
   explicit ReplicaRig(uint64_t seed = 1) : clock(loop, seed), log(clock, world::LogFaults{}, seed) {}
 
-  Process& begin() { return *processes.emplace_back(std::make_unique<Process>(*this)); }
+  Process& begin(const ResourceTable::Options& options = {}) {
+    return *processes.emplace_back(std::make_unique<Process>(*this, options));
+  }
   void pass(Duration time) {
     const TimePoint until = clock.now() + time;
     while (clock.now() < until && clock.step()) {

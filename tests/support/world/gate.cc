@@ -22,7 +22,7 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimeP
 std::unique_ptr<cluster::Replica> Gate::make_replica(const GateOptions& options) {
   if (options.log == nullptr) return nullptr;
   return std::make_unique<cluster::Replica>(
-      cluster::Replica::Options{.id = options.log->next_id(), .lease = options.log->faults().lease});
+      cluster::Replica::Options{.id = options.log->next_id(), .lease = options.log->faults().lease, .hashed_least = 1});
 }
 
 std::unique_ptr<Store> Gate::make_store(const GateOptions& options) {

@@ -48,6 +48,12 @@ size_t SimLog::visible() const {
   return waits ? standby_->rows : rows_.size();
 }
 
+size_t SimLog::bytes() const {
+  size_t bytes = 0;
+  for (const Row& row : rows_) bytes += row.events.size();
+  return bytes;
+}
+
 // As armgate.append() (proxy/cluster/engine/schema.h).
 SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch) {
   const auto same = [&](const Row& r) { return r.author == author && r.batch == batch->number; };
@@ -95,7 +101,7 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
 void SimLog::Member::begin() {
   const TimePoint now = log_.clock_.now();
   replica_->positions().learn(now, now, log_.time());
-  replica_->begin_at(0);
+  replica_->begin_at(log_.forgotten_);
   read();
   const bool is_one_of_them = log_.append(replica_->id(), std::nullopt) == Appended::Yes;
   read();

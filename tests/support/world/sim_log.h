@@ -58,6 +58,11 @@ class SimLog {
   void away(Duration how_long) { away_until_ = clock_.now() + how_long; }
   // For as long as `lag` the standby hears nothing, and commits wait for it. Then it is promoted, which takes a while too.
   void fail_over(Duration lag, Duration away_for);
+  // Who begins from now on finds no row up to that one.
+  void forget_until(uint64_t number) { forgotten_ = number; }
+  uint64_t newest() const { return rows_.size(); }
+  // Of all that was ever told.
+  size_t bytes() const;
 
  private:
   struct Life {
@@ -85,6 +90,7 @@ class SimLog {
   const TimePoint began_;
   cluster::ReplicaId ids_ = 0;
   std::vector<cluster::Row> rows_;
+  uint64_t forgotten_ = 0;
   TimePoint last_append_{};
   TimePoint away_until_{};
   std::optional<Standby> standby_;  // while it lags behind

@@ -61,6 +61,8 @@ enum class Mutant {
   AnswerNotAwaited,     // so is the answer to a write
   IntentUnfenced,       // a write is sent that does not stand in the log
   BodiesKnownByUrl,     // a body that is shown again is taken for what was shown last at its URL
+  AnyPassesUnrecorded,  // writes without a precondition of their own pass, too, while nothing can be recorded
+  UnrecordedUntold,     // what passed so is not told when the engine is back
   OthersNotMet,         // a write is looked at before it is known what others told
   RetryWithoutWriting,  // of the engine: what is there already is confirmed although no standby has it
   EngineLosesTail,      // of the engine: what it acknowledged is not there after a failover

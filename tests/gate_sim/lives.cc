@@ -12,6 +12,15 @@ namespace {
 
 constexpr int kTriesMax = 40;  // for one change
 
+// What some tools do by themselves.
+void name_base(SimClient& client, arm::Headers& fields, std::string_view field, std::string_view etag) {
+  SimWorld& world = client.world();
+  const double often = world.options().clients.names_base;
+  if (often <= 0 || etag.empty() || !world.rng().chance(often)) return;
+  fields.set(std::string(field), std::string(etag));
+  ++world.tally()["preconditions of clients' own"];
+}
+
 // One change, from the read to the write that took it in. True if it is in.
 struct Change {
   Subject subject;
@@ -46,6 +55,7 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
     if (static_cast<int>(client.world().rng().below(100)) < change.writing.operation_failures_in_hundred) {
       asked.fields.set("x-sim-operation-result", "Failed");
     }
+    name_base(client, asked.fields, "If-Match", known->declares.get("x-sim-base-etag"));
     if (copies) in_hand = known;
     const std::string own_object = asked.body;
     const Got got = co_await client.perform(std::move(asked));
@@ -92,10 +102,12 @@ Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject) 
       declare_version(asked.fields, got);
       asked.body = with_change(got.answer.body, subject.change, member, BodyEtag::Dropped, asked.fields);
       declare_changes(asked.fields, subject, got.answer.body, asked.body);
+      name_base(*client, asked.fields, "If-Match", asked.fields.get("x-sim-base-etag"));
     } else if (got.status() == 404) {
       declare_when(asked.fields, got);
       asked.fields.set("x-sim-base", "absent");
       asked.body = with_change(subject.initial, subject.change, member, BodyEtag::Dropped, asked.fields);
+      name_base(*client, asked.fields, "If-None-Match", "*");
     } else {
       co_await client->pause(std::chrono::seconds(3));
       continue;

@@ -23,10 +23,11 @@ class ClusterRig {
     Receipt receipt;
   };
 
-  explicit ClusterRig(const std::shared_ptr<const rules::Ruleset>& rules = shipped_ruleset()) {
+  explicit ClusterRig(const std::shared_ptr<const rules::Ruleset>& rules = shipped_ruleset(),
+                      const PipelineOptions& pipeline = StageRig::default_options()) {
     for (auto& gate : gates) {
       GateOptions options;
-      options.pipeline = StageRig::default_options();
+      options.pipeline = pipeline;
       options.rules = rules;
       options.log = &log;
       gate = std::make_unique<Gate>(std::move(options), clock, upstream, loop.get_executor(), Gate::Voice{});
@@ -34,12 +35,13 @@ class ClusterRig {
     pass(std::chrono::seconds(1));
   }
 
-  std::shared_ptr<Asked> start(size_t process, const std::string& client, const std::string& what, std::string body = {}) {
+  std::shared_ptr<Asked> start(size_t process, const std::string& client, const std::string& what, std::string body = {},
+                               arm::Headers fields = {}) {
     auto asked = std::make_shared<Asked>();
     Gate& gate = *gates[process];
     asked->link = std::make_shared<SimLink>(clock, loop.get_executor());
     Exchange& exchange = asked->link->exchange;
-    begin_exchange(exchange, client, what, std::move(body), {}, gate.clock().next_moment());
+    begin_exchange(exchange, client, what, std::move(body), std::move(fields), gate.clock().next_moment());
     exchange.from = {++connections_, client, "127.0.0.1"};
     exchange.executor = loop.get_executor();
     spawn(loop.get_executor(), serve(gate, asked));

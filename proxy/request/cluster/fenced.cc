@@ -1,7 +1,9 @@
 #include "proxy/request/cluster/fenced.h"
 
+#include "base/mutant.h"
 #include "base/text.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/operation/leased_write.h"
@@ -18,6 +20,7 @@ bool changes_a_state(const rules::Plan& plan) {
 
 // "*" in If-Match is any state, and in If-None-Match that there is none.
 bool names_a_state(const arm::Headers& fields) {
+  if (is_mutant(Mutant::AnyPassesUnrecorded)) return true;
   const std::string_view match = trim(fields.get("If-Match"));
   return (!match.empty() && match != "*") || trim(fields.get("If-None-Match")) == "*";
 }
@@ -25,6 +28,7 @@ bool names_a_state(const arm::Headers& fields) {
 // It stands in the log later than it happened: what is there may have been read meanwhile, so that it is told as what may have had no
 // effect.
 void note_sent(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client) {
+  if (is_mutant(Mutant::UnrecordedUntold)) return;
   LeasedWrite sent;
   sent.planned = exchange.planned;
   sent.client = client.key;
@@ -59,7 +63,7 @@ Task<Receipt> send_unrecorded(Parts& parts, Exchange& exchange, ClientLink& link
     co_return Receipt();
   }
   exchange.report.reason = "sent-without-a-record";
-  const auto may_have_happened = [](int status) { return arm::is_success(status) || status >= 500; };
+  const auto may_have_happened = [](int status) { return arm::is_success(status) || policy::may_have_had_effect(status); };
   Tap tap;
   tap.answered = [&](const arm::ResponseHead& head, const std::optional<std::string>&) {
     if (may_have_happened(head.status)) note_sent(parts, exchange, plan, client);

@@ -104,6 +104,20 @@ void three_replicas_cut_off(WorldOptions& options, Rng&) {
   options.joining = std::chrono::hours(1);
 }
 
+// Some let go of bodies that others still have, and tell by their hashes.
+void three_uneven_replicas(WorldOptions& options, Rng& rng) {
+  three_replicas(options, rng);
+  options.body_bytes_max = 64 * (200 + rng.below(3'000));  // an equal part for each shard of the table
+}
+
+// And some of what they ask for passes meanwhile.
+void three_replicas_fenced(WorldOptions& options, Rng& rng) {
+  three_replicas_cut_off(options, rng);
+  options.log.lease = seconds(4);
+  options.pipeline.sends_fenced = true;
+  options.clients.names_base = 0.3 + 0.7 * rng.unit();
+}
+
 // Between what happens and what the others know of it time passes.
 void three_replicas_far_away(WorldOptions& options, Rng& rng) {
   options.replicas = 3;
@@ -113,6 +127,9 @@ void three_replicas_far_away(WorldOptions& options, Rng& rng) {
 
 // Each replica counts what ARM leaves for itself.
 const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets"};
+const std::vector<std::string_view> kCountedAloneOrByBodies{"budgets", "fair-budgets", "clusters", "clusters-and-outsiders"};
+// What passes without a record no breaker stops or counts.
+const std::vector<std::string_view> kCountedAloneOrNot{"budgets", "fair-budgets", "sick-set", "sick-controllers"};
 const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "hidden-versions"};
 
 void nothing_more(WorldOptions&, Rng&) {}
@@ -145,6 +162,17 @@ void crash(SimWorld& world, const Subject&) {
 
 void take_engine_away(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 2, [](SimWorld& w) { w.engine_away(milliseconds(w.rng().below(60'000))); });
+}
+
+// Again and again, mostly until leases are over: nothing passes before. In between clients read what they build on.
+void take_engine_away_often(SimWorld& world, const Subject&) {
+  TimePoint next = world.clock().now();
+  for (uint64_t left = 4 + world.rng().below(16); left > 0; --left) {
+    next += milliseconds(1'000 + world.rng().below(8'000));
+    const Duration away = milliseconds(3'000 + world.rng().below(12'000));
+    world.clock().at(next, [&world, away] { world.engine_away(away); });
+    next += away;
+  }
 }
 
 void fail_engine_over(SimWorld& world, const Subject&) {
@@ -227,9 +255,12 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
+      // A cluster's ETag does not cover its pools: without the body of what its client read nothing tells that they are others by now.
+      {"uneven-replicas", three_uneven_replicas, kCountedAloneOrByBodies, nullptr, Drawn::ByNameOnly},
       {"slow-engine", three_replicas_far_away, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"dying-replicas", three_mortal_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
       {"engine-away", three_replicas_cut_off, kCountedAlone, take_engine_away, Drawn::ByNameOnly},
+      {"engine-away-fenced", three_replicas_fenced, kCountedAloneOrNot, take_engine_away_often, Drawn::ByNameOnly},
       {"engine-fails-over", three_replicas_cut_off, kCountedAlone, fail_engine_over, Drawn::ByNameOnly},
       {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
   };

@@ -154,7 +154,8 @@ void Checkers::answered(const SimLink& link) {
   record.answered = clock_.now();
   // What was accepted and cannot be recorded yet: its answer is kept, and this one only says so.
   const bool is_kept_back = link.exchange.report.reason == "cluster-unavailable";
-  record.delivered = link.complete() && !(is_kept_back && record.took_effect);
+  const bool has_happened = record.took_effect || accepted_ids_.contains(record.write_id);
+  record.delivered = link.complete() && !(is_kept_back && has_happened);
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   if (record.is_read) budgets_.ended(record.id, clock_.now());
@@ -190,11 +191,12 @@ void Checkers::answered(const SimLink& link) {
   }
 }
 
-// The newest sending of a write that ARM answered, whichever of the client's requests it belonged to.
+// The newest sending of a write that ARM answered, whichever of the client's requests it belonged to. Of what passed without a record
+// nothing can be given again.
 const Checkers::Record* Checkers::sending_of(const Record& record) const {
   const Record* newest = nullptr;
   for (const auto& [id, other] : records_) {
-    if (other.write_id == record.write_id && other.last_answer) newest = &other;
+    if (other.write_id == record.write_id && other.last_answer && !other.is_unrecorded) newest = &other;
   }
   return newest;
 }

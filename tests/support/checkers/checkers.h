@@ -24,10 +24,12 @@
 //     so. What nobody can tell apart is one acknowledgement for one effect.
 //   - what somebody did who goes around armgate, between armgate's own look at the resource and ARM's taking the write, where no
 //     ETag tells of it: nothing could hold those.
+//   - P2 and P3 of what passes while nothing can be recorded (checkers_away.cc says what may).
 // What a rule's breaker promises is checkers_sick.h's, what is promised of ARM's budgets checkers_budget.h's: there reads may wait.
 // P4, P5, P6 and P10 are never forgiven. That clients get through at all is checkers_liveness.h's.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +67,8 @@ struct Promised {
   Harms harms = Harms::Forbidden;
   bool journal = false;  // P2 spans lives
   Duration joining{};    // of several processes: how long until all know that a write stands in line
+  // Whether nothing could be recorded at some moment since then; null: nothing passes without a record.
+  std::function<bool(TimePoint since)> is_out_of_reach{};
   std::map<std::string, ClientKind> kinds{};
   Duration think_max = std::chrono::minutes(5);
   std::optional<Liveness> liveness{};  // of all laws; without it, as promise_of() has it
@@ -104,6 +108,13 @@ class Checkers final : public UpstreamWatch {
   // The laws that were broken where they are only counted, and how often.
   const std::map<Law, uint64_t>& laws_broken() const { return laws_broken_; }
   const LivenessChecker& liveness() const { return liveness_; }
+  // A write that passed without a record: what armgate knows its client and its resource by.
+  struct Unrecorded {
+    Hash128 client{};
+    Hash128 resource{};
+    std::string what;
+  };
+  std::vector<Unrecorded> unrecorded() const;  // those that took effect
 
  private:
   struct Record {
@@ -142,6 +153,7 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> refused;         // when its client got a 412
     bool says_changes = false;                // ARM's judge holds its effect against what its client meant
     bool was_merged = false;                  // it was sent with another body than its client's
+    bool is_unrecorded = false;               // it passed while nothing could be recorded
     bool left_undecided = false;              // its client left while armgate compared its base with the resource
     int sends = 0;
     TimePoint first_sent{};
@@ -209,6 +221,9 @@ class Checkers final : public UpstreamWatch {
   bool made_by_its_own_undelivered(const Record& record);
   bool goes_along(const Record& running, const Record& next) const;
   bool exclude_each_other(const Record& one, const Record& other) const;
+  // checkers_away.cc
+  bool goes_unrecorded(const Record& record, const arm::Request& request);
+  void note_unrecorded(const Record& record);
   // checkers_owned.cc
   void note_owned(const Record& record, const arm::Response& answer);
   bool is_owned_poll(const Record& record) const;
@@ -252,7 +267,8 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, Look> looks_;                    // by key of the simulated ARM
   std::set<std::string> clients_;                        // who ever sent a request through armgate
   std::map<std::pair<std::string, std::string>, int>
-      refusals_;  // (name, entity) -> in a row, or just before its last accepted write
+      refusals_;                               // (name, entity) -> in a row, or just before its last accepted write
+  std::map<uint64_t, Unrecorded> unrecorded_;  // by exchange
   std::set<std::string> names_carried_out_;
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id

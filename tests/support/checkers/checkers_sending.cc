@@ -46,7 +46,9 @@ void Checkers::sending(const arm::Request& request) {
   if (record.as_served) check_untouched(record, request);
   record.was_merged = record.is_write && request.body != record.body;
   if (record.is_write) {
-    check_order(record);
+    record.is_unrecorded = goes_unrecorded(record, request);
+    if (record.is_unrecorded) note_unrecorded(record);
+    if (!record.is_unrecorded) check_order(record);
     check_alone(record);
     check_base(record, request);
     if (record.was_merged) check_merged(record, request);
@@ -98,8 +100,9 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
     }
     case How::Lost: {
       const auto if_match = request.head.fields.get("If-Match");
-      const bool guarded =
-          request.head.method == arm::Method::Put && !if_match.empty() && (if_match == record.last_if_match || over);
+      const bool is_create = request.head.fields.get("If-None-Match") == "*";  // of which a second one is refused
+      const bool has_base = !if_match.empty() && (if_match == record.last_if_match || over);
+      const bool guarded = request.head.method == arm::Method::Put && (has_base || is_create);
       // It can take effect no more, and nobody else could write meanwhile.
       const bool is_settled = request.head.method != arm::Method::Post && clock_.now() - record.sent >= kLateEffectMax;
       harmless = guarded || is_settled;
@@ -195,6 +198,10 @@ bool Checkers::runs_unseen(const Record& running) {
 }
 
 void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
+  if (running.is_unrecorded || next.is_unrecorded) {
+    ++excused_["P2 of what passed while nothing could be recorded"];
+    return;
+  }
   const bool spans_lives = running.life < life_;
   const bool too_long_on_its_way = running.took_effect.value_or(clock_.now()) - running.sent >= kOnItsWayMax;
   if (spans_lives && !promised_.journal) {

@@ -36,6 +36,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
   shared.pipeline = std::move(options.pipeline);
   shared.results = options.results;
   shared.budgets = options.budgets;
+  if (options.body_bytes_max > 0) shared.resources.body_bytes_max = options.body_bytes_max;
   if (replica == nullptr) return shared;
   shared.clients.client.sendings.first_id = (uint64_t{replica->id()} << 40) + 1;
   shared.clients.client.sendings.sink = replica;

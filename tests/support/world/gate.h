@@ -28,6 +28,7 @@ struct GateOptions {
   PipelineOptions pipeline;
   OperationResults::Options results;
   Budgets::Options budgets;
+  size_t body_bytes_max = 0;  // of what clients were shown; 0: as it is by default
   std::shared_ptr<const rules::Ruleset> rules;
   double poll_skipped = 0;        // of the watchers' own polls
   SimJournal* journal = nullptr;  // null: what it remembers is in memory only

@@ -39,6 +39,7 @@ SimWorld::SimWorld(WorldOptions options)
                  options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
                  options_.journal || options_.replicas > 0,
                  options_.joining,
+                 is_out_of_reach(),
                  options_.kinds,
                  policy::HistoryLimits{}.think_max,
                  options_.liveness,
@@ -50,12 +51,19 @@ SimWorld::SimWorld(WorldOptions options)
   for (size_t more = 1; more < options_.replicas; ++more) make_gate();
 }
 
+// A replica that finds the engine again notices that a few seconds later.
+std::function<bool(TimePoint)> SimWorld::is_out_of_reach() {
+  if (!options_.pipeline.sends_fenced) return {};
+  return [this](TimePoint since) { return out_of_reach_until_ + std::chrono::seconds(5) >= since; };
+}
+
 std::shared_ptr<Gate> SimWorld::make_gate() {
   GateOptions options{options_.seed,
                       gates_.size() + 1,
                       options_.pipeline,
                       options_.results,
                       options_.budgets,
+                      gates_.size() % 3 == 0 ? 0 : options_.body_bytes_max,
                       rules_in_force(),
                       options_.poll_skipped,
                       options_.journal ? &journal_ : nullptr,
@@ -100,6 +108,7 @@ void SimWorld::cut_off_replica(Duration how_long) {
   trace_.add(clock_.now(), "a replica does not reach the engine");
   ++tally_["replicas that were cut off"];
   open[rng_.below(open.size())]->cut_off(how_long);
+  out_of_reach_until_ = std::max(out_of_reach_until_, clock_.now() + how_long);
   start_missing(how_long + std::chrono::seconds(15));
 }
 
@@ -115,6 +124,7 @@ void SimWorld::fail_engine_over(Duration lag, Duration away) {
   trace_.add(clock_.now(), "the engine fails over");
   ++tally_["failovers of the engine"];
   log_.fail_over(lag, away);
+  out_of_reach_until_ = std::max(out_of_reach_until_, clock_.now() + lag + away);
   start_missing(lag + away + std::chrono::seconds(1));
 }
 
@@ -123,6 +133,7 @@ void SimWorld::engine_away(Duration how_long) {
   trace_.add(clock_.now(), "the engine is away");
   ++tally_["times that the engine was away"];
   log_.away(how_long);
+  out_of_reach_until_ = std::max(out_of_reach_until_, clock_.now() + how_long);
 }
 
 void SimWorld::crash(Duration down) {
@@ -217,6 +228,22 @@ void SimWorld::check_empty() {
   const auto open = open_replicas();
   if (open.empty()) checkers_.violated("P10", "no replica came back");
   for (const auto& gate : open) check_gate_empty(*gate);
+  for (const auto& gate : open) check_known(*gate);
+}
+
+// What passed without a record is told as soon as that can be, unless its replica has ended before.
+void SimWorld::check_known(Gate& gate) {
+  if (tally_.contains("replicas that died") || tally_.contains("replicas that were cut off")) return;
+  for (const auto& [client, resource, what] : checkers_.unrecorded()) {
+    ++tally_["passed without a record, and known afterwards"];
+    const bool is_known = gate.shared().resources.ask(resource, [&](const policy::History& history) {
+      const bool is_full = history.entries().size() >= policy::HistoryLimits{}.entries_max;
+      return is_full || std::ranges::any_of(history.entries(), [&](const policy::Entry& entry) {
+               return entry.writer == client && !entry.certain && entry.ended != 0;
+             });
+    });
+    if (!is_known) checkers_.violated("P1", what + " went without a record, and a replica does not know of it");
+  }
 }
 
 void SimWorld::check_gate_empty(Gate& gate) {

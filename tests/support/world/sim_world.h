@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,7 +24,8 @@ struct ClientFaults {
   double read_slowly = 0;
   double send_slowly = 0;  // time passes between the head and the end of a body
   Duration leave_after_max = std::chrono::seconds(20);
-  int addresses = 1;  // that the connections of one client come from
+  double names_base = 0;  // of the changes, carries a precondition of its own
+  int addresses = 1;      // that the connections of one client come from
 };
 
 struct WorldOptions {
@@ -45,6 +47,7 @@ struct WorldOptions {
   bool journal = false;                     // what armgate was about outlives its process
   size_t replicas = 0;                      // armgates that serve as one, each request by another; 0: one that is alone
   LogFaults log;                            // of theirs
+  size_t body_bytes_max = 0;                // of two of three replicas; 0: all have enough
   Duration joining{};                       // see Promised
   Trace::Echo echo = Trace::Echo::Off;
 };
@@ -90,10 +93,12 @@ class SimWorld {
  private:
   static Task<void> live(SimWorld& world, std::string name, Task<void> life);
   static Task<void> drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down);
+  std::function<bool(TimePoint)> is_out_of_reach();
   std::shared_ptr<Gate> make_gate();
   std::vector<std::shared_ptr<Gate>> open_replicas() const;
   void start_missing(Duration later);
   void check_gate_empty(Gate& gate);
+  void check_known(Gate& gate);
   void check_turns();
   void check_empty();
 
@@ -114,7 +119,8 @@ class SimWorld {
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;
   std::map<std::string, std::string> unfinished_;
-  size_t forgotten_ = 0;  // writes that wait for nothing
+  TimePoint out_of_reach_until_{};  // of some replica, the engine
+  size_t forgotten_ = 0;            // writes that wait for nothing
   std::map<std::string, uint64_t> tally_;
 };
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "proxy/request/parts.h"
 #include "rules/file/rule_file.h"
+#include "tests/support/cluster_rig.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::fenced_test {
@@ -62,6 +65,35 @@ TEST_F(FencedTest, NorDoesWhatArmWouldNotRefuseOrWhatIsToHappenOnce) {
   EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", "\"1\"", true));
   rig_.shared().rules.replace(rig_.shared().rules.make_plan(arm::Method::Put, kSet)->made_under, rules::Mode::Observe);
   EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", "\"1\"")) << "in mode observe everything passes as it is";
+}
+
+PipelineOptions that_sends_fenced() {
+  PipelineOptions options = world::StageRig::default_options();
+  options.sends_fenced = true;
+  return options;
+}
+
+// 408 is what ARM's front end says of what it has given up, and what lies behind it may have done.
+TEST(Fenced, WhatMayHaveHappenedIsKnownToAllWhenTheEngineIsBack) {
+  for (const auto& [status, written] : {std::pair(200, 1), {408, 1}, {504, 1}, {412, 0}, {429, 0}}) {
+    world::ClusterRig rig(world::shipped_ruleset(), that_sends_fenced());
+    rig.log.away(std::chrono::seconds(30));
+    rig.pass(std::chrono::seconds(15));  // until leases are over
+    const std::string write = world::put(world::kNetwork);
+    rig.arm(write, status);
+    const auto answer = rig.end_of(rig.start(0, "one", write, "{}", {{"If-Match", "\"1\""}}));
+    EXPECT_EQ(answer.head.status, status);
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "sent-without-a-record");
+    rig.pass(std::chrono::seconds(30));
+    for (const auto& gate : rig.gates) {
+      const auto planned = gate->shared().rules.make_plan(arm::Method::Put, world::kNetwork);
+      ASSERT_TRUE(planned.ok());
+      const auto count = gate->shared().resources.ask(planned->plan->resource_key, [](const policy::History& history) {
+        return std::ranges::count(history.entries(), policy::Cause::Written, &policy::Entry::cause);
+      });
+      EXPECT_EQ(count, written) << status;
+    }
+  }
 }
 
 }  // namespace

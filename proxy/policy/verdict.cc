@@ -55,7 +55,7 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
   return added;
 }
 
-// Its ETag proves that a state is what is there, unless it does not tell everything; then the bodies do.
+// Its ETag proves that a state is what is there.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
 // No writable leaf differs; of what cannot be read, not a byte.

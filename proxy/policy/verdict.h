@@ -30,7 +30,7 @@ struct WantedBody {
 // What is there, read at one api-version under the write's lock.
 struct ThereBody {
   bool absent = false;
-  std::string_view etag;
+  std::string_view etag;  // empty if it does not tell everything: then the bodies do
   std::string_view json;
   std::string_view api_version;
   // The same state at other api-versions.

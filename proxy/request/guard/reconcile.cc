@@ -94,10 +94,16 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
   co_return std::move(seen);
 }
 
+// The ETag, where it proves that nothing has moved: a cluster's stays as it is while its pools change.
+std::string proof_in(const Write& write, const SeenState& there) {
+  const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
+  return tells_all ? there.etag : std::string();
+}
+
 // Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
 // more GET under the lock.
 Task<void> read_other_versions(const Write& write, SeenState& there) {
-  auto others = views(write, there.etag);
+  auto others = views(write, proof_in(write, there));
   std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
   others.resize(std::min(others.size(), write.parts.shared.options.versions_compared_max));
   for (const View& view : others) {
@@ -200,7 +206,8 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   decode_bodies(right.newer, bytes_max);
   std::string body = there.body;
   if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
-  const policy::ThereBody now{there.absent(), there.etag, body, there.api_version, there.elsewhere};
+  const std::string proof = proof_in(write, there);
+  const policy::ThereBody now{there.absent(), proof, body, there.api_version, there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(
       bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),

@@ -104,10 +104,14 @@ void three_replicas_cut_off(WorldOptions& options, Rng&) {
   options.joining = std::chrono::hours(1);
 }
 
+void few_bodies(WorldOptions& options, Rng& rng) {
+  options.body_bytes_max = 64 * (200 + rng.below(3'000));  // an equal part for each shard of the table
+}
+
 // Some let go of bodies that others still have, and tell by their hashes.
 void three_uneven_replicas(WorldOptions& options, Rng& rng) {
   three_replicas(options, rng);
-  options.body_bytes_max = 64 * (200 + rng.below(3'000));  // an equal part for each shard of the table
+  few_bodies(options, rng);
 }
 
 // And some of what they ask for passes meanwhile.
@@ -127,7 +131,6 @@ void three_replicas_far_away(WorldOptions& options, Rng& rng) {
 
 // Each replica counts what ARM leaves for itself.
 const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets"};
-const std::vector<std::string_view> kCountedAloneOrByBodies{"budgets", "fair-budgets", "clusters", "clusters-and-outsiders"};
 // What passes without a record no breaker stops or counts.
 const std::vector<std::string_view> kCountedAloneOrNot{"budgets", "fair-budgets", "sick-set", "sick-controllers"};
 const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "hidden-versions"};
@@ -255,8 +258,8 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
-      // A cluster's ETag does not cover its pools: without the body of what its client read nothing tells that they are others by now.
-      {"uneven-replicas", three_uneven_replicas, kCountedAloneOrByBodies, nullptr, Drawn::ByNameOnly},
+      {"few-bodies", few_bodies, {}, nullptr, Drawn::ByNameOnly},
+      {"uneven-replicas", three_uneven_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"slow-engine", three_replicas_far_away, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"dying-replicas", three_mortal_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
       {"engine-away", three_replicas_cut_off, kCountedAlone, take_engine_away, Drawn::ByNameOnly},

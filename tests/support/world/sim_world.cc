@@ -63,7 +63,7 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
                       options_.pipeline,
                       options_.results,
                       options_.budgets,
-                      gates_.size() % 3 == 0 ? 0 : options_.body_bytes_max,
+                      options_.replicas > 1 && gates_.size() % 3 == 0 ? 0 : options_.body_bytes_max,
                       rules_in_force(),
                       options_.poll_skipped,
                       options_.journal ? &journal_ : nullptr,

@@ -47,7 +47,7 @@ struct WorldOptions {
   bool journal = false;                     // what armgate was about outlives its process
   size_t replicas = 0;                      // armgates that serve as one, each request by another; 0: one that is alone
   LogFaults log;                            // of theirs
-  size_t body_bytes_max = 0;                // of two of three replicas; 0: all have enough
+  size_t body_bytes_max = 0;                // of two of three replicas, or of the one; 0: all have enough
   Duration joining{};                       // see Promised
   Trace::Echo echo = Trace::Echo::Off;
 };

@@ -87,5 +87,24 @@ TEST(Etags, InABodyThatTheServiceJudgesAreLeftAlone) {
   EXPECT_EQ(answer.body, refusal);
 }
 
+// A cluster keeps its ETag while its pools change. Of a body that was let go of nobody knows whether they did.
+TEST(Etags, OneThatDoesNotTellEverythingProvesNothingWithoutTheBody) {
+  const std::string cluster = kProviders + "Microsoft.ContainerService/managedClusters/c?api-version=2024-05-01";
+  const auto with_pool = [](const char* count) {
+    return R"({"etag":"e1","properties":{"provisioningState":"Succeeded","agentPoolProfiles":[{"name":"p","count":)" +
+           std::string(count) + "}]}}";
+  };
+  PipelineOptions options = StageRig::default_options();
+  options.body_keep_max = 16;
+  StageRig rig(options);
+  rig.arm(get(cluster), 200, {}, with_pool("1"));
+  rig.arm(get(cluster), 200, {}, with_pool("3"));
+  rig.ask("one", get(cluster));
+  const auto answer =
+      rig.ask("one", put(cluster), R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"p","count":1}]}})");
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_TRUE(rig.script_is_done()) << "nothing was sent";
+}
+
 }  // namespace
 }  // namespace armgate::world::etags_test

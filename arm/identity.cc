@@ -98,11 +98,9 @@ bool is_readable(std::string_view text) {
          });
 }
 
-// Of a Basic credential; empty if it has none, nothing if it cannot be decoded.
-std::optional<std::string> decoded_user(std::string_view credentials) {
-  if (credentials.size() > kBasicBytesMax) return std::nullopt;
-  const auto encoded = credential_of(credentials, "Basic");
-  auto pair = encoded ? decode_base64(*encoded, Alphabet::Standard) : std::nullopt;
+// Of what stands in a Basic credential; empty if it has none, nothing if it cannot be decoded.
+std::optional<std::string> decoded_user(std::string_view encoded) {
+  auto pair = decode_base64(encoded, Alphabet::Standard);
   if (pair) pair->resize(std::min(pair->find(':'), pair->size()));  // RFC 7617 §2: the user has no colon
   return pair;
 }
@@ -117,16 +115,12 @@ std::optional<TokenClaims> claims_of(std::string_view authorization) {
   return json ? read_claims(*json) : std::nullopt;
 }
 
-std::optional<std::string> basic_user(std::string_view credentials) {
-  auto user = decoded_user(credentials);
-  if (!user || user->empty() || !is_readable(*user)) return std::nullopt;
-  return user;
-}
-
-bool has_unusable_user(std::string_view credentials) {
-  if (!credential_of(credentials, "Basic")) return false;
-  const auto user = decoded_user(credentials);
-  return !user || (!user->empty() && !is_readable(*user));
+BasicUser basic_user(std::string_view credentials) {
+  const auto encoded = credential_of(credentials, "Basic");
+  if (!encoded) return {};
+  auto user = credentials.size() <= kBasicBytesMax ? decoded_user(*encoded) : std::nullopt;
+  if (!user || !is_readable(*user)) return {.is_unusable = true};
+  return {.name = *std::move(user)};
 }
 
 }  // namespace armgate::arm

@@ -17,10 +17,11 @@ struct TokenClaims {
 // value is the identity.
 std::optional<TokenClaims> claims_of(std::string_view authorization);
 
-// The user name of a Basic credential (Proxy-Authorization on CONNECT). Nothing if it is not Basic or has no user.
-std::optional<std::string> basic_user(std::string_view credentials);
-
-// Whether there is a user name of which basic_user() can make nothing: not readable, no base64, or too long.
-bool has_unusable_user(std::string_view credentials);
+// The user of a Basic credential (Proxy-Authorization on CONNECT).
+struct BasicUser {
+  std::string name{};        // empty: it is not Basic, has no user, or one of which nothing can be made:
+  bool is_unusable = false;  // one that is not readable, no base64, or too long
+};
+BasicUser basic_user(std::string_view credentials);
 
 }  // namespace armgate::arm

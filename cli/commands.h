@@ -1,4 +1,4 @@
-// commands.h – what each command of the command line does, once its words are read (cli.cc).
+// commands.h – what each command of the command line does, once its words are read (declare.h).
 //
 // Each returns the exit code, and says on context.err why it is not 0.
 #pragma once
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/cli.h"
+#include "cli/context.h"
 #include "rules/file/fault_list.h"
 
 namespace armgate::commands {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/result.h"
-#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/context.h"
 
 namespace armgate::commands {
 

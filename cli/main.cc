@@ -21,6 +21,7 @@
 #include "base/source_tree.h"
 #include "certs/record_pool.h"
 #include "cli/cli.h"
+#include "cli/context.h"
 #include "cli/doctor/probe.h"
 #include "cli/heal/link/run_heal.h"
 #include "cli/process/core_dumps.h"

@@ -104,7 +104,7 @@ Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options,
                       (it->fault.kind != Fault::Kind::FailsLater || !is_read(head));
     if (!fits || it->times == 0) continue;
     if (it->chance < 1 && !rng.chance(it->chance)) continue;
-    const Fault fault = it->fault;
+    Fault fault = it->fault;
     if (--it->times == 0) entries_.erase(it);
     return fault;
   }

@@ -143,7 +143,7 @@ inline References references_to(const std::map<string, string>& documents, std::
 
 // `named` from the root of the tree or from the folder of the file that names it; empty if it is nowhere.
 inline string resolved(const string& named, string_view from, const References& known) {
-  const string beside = (std::filesystem::path(from).parent_path() / named).lexically_normal().string();
+  string beside = (std::filesystem::path(from).parent_path() / named).lexically_normal().string();
   if (known.exists(beside)) return beside;
   return known.exists(named) ? named : "";
 }

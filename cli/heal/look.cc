@@ -62,6 +62,44 @@ std::string group_of(const Target& target) {
   return group ? group->substr(group->rfind('/') + 1) : std::string();
 }
 
+// What the activity log says, and when.
+Result<void> look_at_log(const World& world, const Target& target, const GuardOptions& options, Seen& seen) {
+  if (!options.skip_detection) {
+    const std::string& nodes = seen.cluster.node_group;
+    const auto events = read_log(world, target, nodes.empty() ? group_of(target) : nodes, options.window);
+    if (!events) return events.error();
+    seen.failures = storm_failures(*events, target.pool);
+  }
+  seen.now = world.wall();
+  if (has_running_operation(seen.cluster)) {
+    const auto started = operation_start(world, target);
+    if (!started) return started.error();
+    seen.operation_started = *started;
+  }
+  return {};
+}
+
+// What is to be deleted and made. A stand-in that is there already, and a pool that cannot be carried over, are errors.
+Result<void> find_bodies(const World& world, const Target& target, const StandIn& stand_in, Inspection& found) {
+  const auto left_over = read_pool_at(world, target.stand_in_id(), target.api_version);
+  if (!left_over) return left_over.error();
+  if (*left_over) {
+    return client_error(
+        ErrorKind::BadInput,
+        fmt::format("pool {} is there already, of an earlier run that is not known here{}: look whether {} needs it, "
+                    "then delete it",
+                    target.stand_in(), (*left_over)->run.empty() ? "" : " (" + (*left_over)->run + ")", target.pool));
+  }
+  auto pool = read_pool_at(world, target.pool_id(), target.api_version);
+  if (!pool) return std::move(pool).error();
+  if (!*pool) return client_error(ErrorKind::BadInput, fmt::format("pool {} is gone", target.pool));
+  found.pool = *std::move(pool);
+  auto bodies = pool_bodies(found.pool->body, found.seen.cluster.version, stand_in);
+  if (!bodies) return std::move(bodies).error();
+  found.bodies = *std::move(bodies);
+  return {};
+}
+
 }  // namespace
 
 std::string words_of(const Reply& reply) {
@@ -152,37 +190,11 @@ Result<Inspection> inspect(const World& world, const Target& target, const Guard
   found.guards = cheap_guards(target, found.seen, options);
   if (first_objection(found.guards) != nullptr) return found;
 
-  if (!options.skip_detection) {
-    const std::string& nodes = found.seen.cluster.node_group;
-    const auto events = read_log(world, target, nodes.empty() ? group_of(target) : nodes, options.window);
-    if (!events) return events.error();
-    found.seen.failures = storm_failures(*events, target.pool);
-  }
-  found.seen.now = world.wall();
-  if (has_running_operation(found.seen.cluster)) {
-    const auto started = operation_start(world, target);
-    if (!started) return started.error();
-    found.seen.operation_started = *started;
-  }
+  if (auto looked = look_at_log(world, target, options, found.seen); !looked) return std::move(looked).error();
   for (Guard& guard : log_guards(target, found.seen, options)) found.guards.push_back(std::move(guard));
   if (first_objection(found.guards) != nullptr) return found;
 
-  const auto left_over = read_pool_at(world, target.stand_in_id(), target.api_version);
-  if (!left_over) return left_over.error();
-  if (*left_over) {
-    return client_error(
-        ErrorKind::BadInput,
-        fmt::format("pool {} is there already, of an earlier run that is not known here{}: look whether {} needs it, "
-                    "then delete it",
-                    target.stand_in(), (*left_over)->run.empty() ? "" : " (" + (*left_over)->run + ")", target.pool));
-  }
-  auto pool = read_pool_at(world, target.pool_id(), target.api_version);
-  if (!pool) return std::move(pool).error();
-  if (!*pool) return client_error(ErrorKind::BadInput, fmt::format("pool {} is gone", target.pool));
-  found.pool = *std::move(pool);
-  auto bodies = pool_bodies(found.pool->body, found.seen.cluster.version, stand_in);
-  if (!bodies) return std::move(bodies).error();
-  found.bodies = *std::move(bodies);
+  if (auto bodies = find_bodies(world, target, stand_in, found); !bodies) return std::move(bodies).error();
   return found;
 }
 

@@ -14,7 +14,7 @@
 
 #include "certs/authority.h"
 #include "certs/secret_file.h"
-#include "cli/cli.h"
+#include "cli/context.h"
 #include "proxy/config/option_table.h"
 #include "proxy/config/tool_environment.h"
 #include "proxy/gateway/descriptors.h"

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -146,6 +148,31 @@ ordered_json sick_of(const std::vector<OperationResults::Sick>& sick) {
 
 }  // namespace
 
+const Admin::Page* Admin::find_page(std::string_view path) {
+  static constexpr Page kPages[] = {{"/healthz", &Admin::healthz_page, false}, {"/readyz", &Admin::readyz_page, false},
+                                    {"/metrics", &Admin::metrics_page, false}, {"/status", &Admin::status_page, true},
+                                    {"/recent", &Admin::recent_page, true},    {"/decisions", &Admin::decisions_page, true}};
+  const auto* const found =
+      std::find_if(std::begin(kPages), std::end(kPages), [&](const Page& page) { return page.path == path; });
+  return found == std::end(kPages) ? nullptr : found;
+}
+
+arm::Response Admin::healthz_page() const { return admin_text(200, "OK", "ok"); }
+
+arm::Response Admin::readyz_page() const {
+  const ServiceState state = sources_.state();
+  if (!state.is_ready()) return admin_text(503, "Service Unavailable", state.draining ? "draining" : "apart");
+  return admin_text(200, "OK", "ready");
+}
+
+arm::Response Admin::metrics_page() const {
+  return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
+}
+
+arm::Response Admin::recent_page() const { return admin_page(200, "OK", "application/json", sources_.recent()); }
+
+arm::Response Admin::decisions_page() const { return admin_page(200, "OK", "application/json", sources_.decisions()); }
+
 arm::Response Admin::history_page(const arm::RequestHead& request) const {
   std::string_view resource = arm::path_of(request.target).substr(kHistory.size());
   const auto id = arm::parse_resource_id(resource);
@@ -171,9 +198,8 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
   const bool unlocks = is_at_or_under(path, kUnlock);
   const AdminFile* const file = find_admin_file(path);
   const bool is_history = is_at_or_under(path, kHistory);
-  const bool is_data = path == "/status" || path == "/recent" || path == "/decisions" || is_history;
-  const bool is_for_machines = path == "/healthz" || path == "/readyz" || path == "/metrics";
-  if (!unlocks && file == nullptr && !is_data && !is_for_machines) {
+  const Page* const page = find_page(path);
+  if (!unlocks && file == nullptr && !is_history && page == nullptr) {
     return admin_text(
         404, "Not Found",
         "the pages are /, /healthz, /readyz, /metrics, /status, /recent, /decisions and /history; POST /unlock/subscriptions/... releases, POST "
@@ -187,21 +213,13 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
     return refused;
   }
   if (unlocks) return unlock(request, peer);
-  if (path == "/healthz") return admin_text(200, "OK", "ok");
-  if (path == "/readyz") {
-    const ServiceState state = sources_.state();
-    if (!state.is_ready()) return admin_text(503, "Service Unavailable", state.draining ? "draining" : "apart");
-    return admin_text(200, "OK", "ready");
-  }
-  if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
+  if (page != nullptr && !page->names_resources) return (this->*page->give)();
   if (!is_no_name(request.host)) {
     return admin_text(403, "Forbidden",
                       "this page is given only under an address or localhost as the host, as it names resources");
   }
   if (file != nullptr) return live_page(*file);
-  if (path == "/status") return status_page();
-  if (is_history) return history_page(request);
-  return admin_page(200, "OK", "application/json", path == "/recent" ? sources_.recent() : sources_.decisions());
+  return is_history ? history_page(request) : (this->*page->give)();
 }
 
 arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {

@@ -59,7 +59,20 @@ class Admin {
   Task<Receipt> serve(Exchange& exchange, ClientLink& client) const;
 
  private:
+  // A page whose path is all that it needs.
+  struct Page {
+    std::string_view path;
+    arm::Response (Admin::*give)() const;
+    bool names_resources;
+  };
+  static const Page* find_page(std::string_view path);  // nullptr: none
+
+  arm::Response healthz_page() const;
+  arm::Response readyz_page() const;
+  arm::Response metrics_page() const;
   arm::Response status_page() const;
+  arm::Response recent_page() const;
+  arm::Response decisions_page() const;
   arm::Response history_page(const arm::RequestHead& request) const;
   Task<arm::Response> answer_aside(const Exchange& exchange) const;
   arm::Response unlock(const arm::RequestHead& request, const std::string& peer) const;

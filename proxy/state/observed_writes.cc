@@ -65,12 +65,12 @@ std::vector<ObservedWrites::Wait> ObservedWrites::taken(uint64_t id, const std::
   Unfinished& write = found->second;
   write.write.taken = true;
   if (let_go.empty()) return over;
-  std::erase_if(write.keys, [&](const rules::LockKey& key) {
+  std::erase_if(write.keys, [&](const rules::LockKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (std::find(let_go.begin(), let_go.end(), key.id) == let_go.end()) return false;
     forget_key(key.id, id);
     return true;
   });
-  std::erase_if(write.waited_for_by, [&](uint64_t later) {
+  std::erase_if(write.waited_for_by, [&](uint64_t later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto waiting = waiting_.find(later);
     if (waiting == waiting_.end() || exclude_each_other(write.keys, waiting->second.keys)) return false;
     note_free(later, write.write, End::Seen, over);

@@ -43,7 +43,8 @@ void Nodes::place(Pod& pod, std::string_view pool, TimePoint now) {
   std::pair<bool, ptrdiff_t> best_rank;
   for (const auto& [name, node] : nodes_) {
     if (node.is_cordoned) continue;
-    const auto stands_there = [&](const Pod& other) { return other.node == node.name; };
+    // Named anew: clang 14 does not capture structured bindings.
+    const auto stands_there = [&node = node](const Pod& other) { return other.node == node.name; };
     const std::pair rank{node.pool != pool, std::count_if(pods_.begin(), pods_.end(), stands_there)};
     if (best != nullptr && best_rank <= rank) continue;
     best = &node;

@@ -201,7 +201,8 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
 
 // With everything below it, and about it.
 void SimArm::Machine::remove(const std::string& key, TimePoint now, std::string_view by) {
-  const std::string gone = key;  // it may be the entity's own
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be the key of the entity that goes
+  const std::string gone = key;
   judge_.removed(gone);
   take_out(gone, now, by);
   const std::string below = gone + "/";

@@ -35,6 +35,7 @@ std::vector<Address> named_in(const Json* body, std::span<const std::string_view
     for (const std::string_view pointer : pointers) collect(*body, pointer, ids);
   }
   std::vector<Address> named;
+  named.reserve(ids.size());
   for (const std::string& id : ids) named.push_back(parse_id(id));
   return named;
 }

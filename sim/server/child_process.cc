@@ -37,6 +37,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& argumen
     return gateway_error(ErrorKind::BadInput, fmt::format("Cannot run {}: {}.", arguments.front(), std::strerror(errno)));
   }
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

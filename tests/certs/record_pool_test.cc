@@ -86,8 +86,10 @@ TEST_F(RecordPool, WipesWhatItKnowsNothingAbout) {
 }
 
 TEST_F(RecordPool, KeepsSoManyBlocksAndLeavesOtherMemoryAlone) {
+  constexpr size_t kBlocks = 100;
   std::vector<char*> blocks;
-  for (int i = 0; i < 100; ++i) blocks.push_back(take());
+  blocks.reserve(kBlocks);
+  while (blocks.size() < kBlocks) blocks.push_back(take());
   for (char* const block : blocks) OPENSSL_free(block);
   EXPECT_EQ(record_blocks_in_use(), 0u);
   char* text = static_cast<char*>(OPENSSL_malloc(10));

@@ -181,10 +181,12 @@ void run_seeds(const Soak& soak) {
   Board& board = *make_board();
   board.next = soak.seeds.first;
   std::vector<Worker> workers;
+  workers.reserve(kWorkersMax);
   for (int i = 0; i < std::min(soak.workers, kWorkersMax); ++i) workers.emplace_back(soak, board, i);
   double ticked = soak.elapsed();
   while (true) {
     std::vector<pollfd> wanted;
+    wanted.reserve(workers.size());
     for (const Worker& worker : workers) {
       wanted.push_back({worker.alive() ? worker.descriptor() : -1, POLLIN, 0});
     }

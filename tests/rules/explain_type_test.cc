@@ -66,6 +66,7 @@ TEST(ExplainType, OneThatNobodyNamesIsNoError) {
 TEST(ExplainType, TheListCountsWhatHoldsAtTheNewestApiVersion) {
   const auto all = summaries_of(ruleset());
   std::vector<std::string> types;
+  types.reserve(all.size());
   for (const TypeSummary& one : all)
     types.push_back(one.type + " " + std::string(to_text(one.strength)) + " " + one.rule + " " + one.guard);
   EXPECT_THAT(types, ElementsAre("* generic any auto", "a.b/c declared new etag", "a.b/d/* declared any auto",

@@ -17,6 +17,7 @@ const std::string kNetwork = "/subscriptions/s/resourcegroups/g/providers/micros
 // "shared ID until request"
 std::vector<std::string> texts(const std::vector<ReferenceKey>& keys) {
   std::vector<std::string> all;
+  all.reserve(keys.size());
   for (const auto& key : keys) {
     all.push_back((key.key.mode == LockMode::Shared ? "shared " : "exclusive ") +
                   key.key.id.substr(key.key.id.rfind("network/") + 8) +

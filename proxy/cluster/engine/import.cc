@@ -61,7 +61,7 @@ Result<void> append(PgConnection& connection, const ClusterKey& key, ReplicaId i
 }
 
 Result<bool> import_in_transaction(PgConnection& connection, const ClusterKey& key, const ToImport& given) {
-  const auto may = may_import(connection, given.hash_key);
+  auto may = may_import(connection, given.hash_key);
   if (!may || !*may) return may;
   const auto author = connection.run(
       "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
@@ -97,7 +97,7 @@ Result<void> check_importable(PgConnection& connection, const ClusterKey& key) {
 
 Result<bool> import_events(PgConnection& connection, const ClusterKey& key, const ToImport& given) {
   if (const auto begun = connection.run("begin", {}, kWithin); !begun) return begun.error();
-  const auto imported = import_in_transaction(connection, key, given);
+  auto imported = import_in_transaction(connection, key, given);
   const bool is_new = imported && *imported;
   const auto ended = connection.run(is_new ? "commit" : "rollback", {}, kWithin);
   if (is_new && !ended) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "arm/identity.h"
 #include "base/text.h"
@@ -55,8 +56,9 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
     decision.refusal = refuse_head(parsed.error(), head, limits);
     return decision;
   }
-  decision.proxy_user = arm::basic_user(parsed->proxy_authorization).value_or("");
-  decision.user_is_unusable = arm::has_unusable_user(parsed->proxy_authorization);
+  arm::BasicUser user = arm::basic_user(parsed->proxy_authorization);
+  decision.proxy_user = std::move(user.name);
+  decision.user_is_unusable = user.is_unusable;
   if (carries_mark(parsed->head.fields, policy.own_mark)) {
     decision.refusal = {403, kForbidden, "the proxy behind armgate is armgate itself: correct upstream.proxy"};
     return decision;

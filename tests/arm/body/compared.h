@@ -12,6 +12,7 @@ namespace armgate::arm {
 inline Difference compared(const std::vector<std::string_view>& texts, const BodyFacts& facts = *BodyFacts::generic(),
                            const std::vector<OwnWrite>& own = {}) {
   std::vector<ComparedBody> bodies;
+  bodies.reserve(texts.size());
   for (const auto text : texts) bodies.push_back({text});
   return Difference(bodies, facts, own);
 }

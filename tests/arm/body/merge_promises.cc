@@ -166,7 +166,7 @@ std::optional<std::string> broken(const Scene& scene, std::map<std::string, int>
   } else {
     ++outcomes["merged"];
     if (result.kind != Merge::Kind::Merged) return "no conflict, and not merged: " + words_for(result);
-    if (const auto wrong = wrong_result(scene, expected.item, result.body, facts)) return wrong;
+    if (auto wrong = wrong_result(scene, expected.item, result.body, facts)) return wrong;
   }
   if (words_for(merged(scene.base_text, scene.base_text, scene.there_text, facts)) != scene.there_text)
     return "B, B, T is not T";

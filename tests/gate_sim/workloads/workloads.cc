@@ -16,28 +16,28 @@ void keep_default(WorldOptions&) {}
 void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
 Subject tags(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
   return subject;
 }
 
 Subject counters(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::CountInTag);
+  Subject subject = scale_set("set", ChangeKind::CountInTag);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
   return subject;
 }
 
 Subject capacity(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::RaiseCapacity);
+  Subject subject = scale_set("set", ChangeKind::RaiseCapacity);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 3);
   return subject;
 }
 
 Subject rules_of_group(SimWorld& world) {
-  const Subject subject = security_group("nsg", ChangeKind::AddRule);
+  Subject subject = security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
   return subject;
@@ -45,7 +45,7 @@ Subject rules_of_group(SimWorld& world) {
 
 // Whole networks from readers, subnets on their own from others.
 Subject subnets(SimWorld& world) {
-  const Subject subject = network("vnet", ChangeKind::AddSubnet);
+  Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 2);
   for (int i = 0; i < 2; ++i) {
@@ -57,7 +57,7 @@ Subject subnets(SimWorld& world) {
 
 Subject create_race(SimWorld& world) {
   prepare(world, virtual_machine("other"));
-  const Subject subject = world.rng().chance(0.5) ? virtual_machine("raced") : security_group("raced", ChangeKind::AddRule);
+  Subject subject = world.rng().chance(0.5) ? virtual_machine("raced") : security_group("raced", ChangeKind::AddRule);
   for (int i = 0; i < 5; ++i) {
     const std::string name = fmt::format("racer{}", i);
     world.add_client(name, create_or_change(client_of(world, name, name, any_tool(world)), subject));
@@ -67,7 +67,7 @@ Subject create_race(SimWorld& world) {
 
 Subject create_delete(SimWorld& world) {
   prepare(world, virtual_machine("other"));
-  const Subject subject = virtual_machine("machine");
+  Subject subject = virtual_machine("machine");
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("cycler{}", i);
     world.add_client(name, create_and_delete(client_of(world, name, name, any_tool(world)), subject, 3));
@@ -77,7 +77,7 @@ Subject create_delete(SimWorld& world) {
 
 // Nobody polls: only armgate learns when a write is over.
 Subject fire_and_forget(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
     const std::string name = fmt::format("writer{}", i);
@@ -89,7 +89,7 @@ Subject fire_and_forget(SimWorld& world) {
 }
 
 Subject list_then_write(SimWorld& world) {
-  const Subject subject = security_group("nsg", ChangeKind::AddRule);
+  Subject subject = security_group("nsg", ChangeKind::AddRule);
   prepare(world, security_group("neighbour", ChangeKind::AddRule));
   prepare(world, subject);
   Writing writing;
@@ -100,7 +100,7 @@ Subject list_then_write(SimWorld& world) {
 
 // Each builds its next write on the answer to its last.
 Subject chains(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.reads = ReadsBy::OwnAnswer;
@@ -111,7 +111,7 @@ Subject chains(SimWorld& world) {
 
 // Many actors behind one name, on connections of their own.
 Subject shared_identity(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
     const std::string name = fmt::format("actor{}", i);
@@ -127,7 +127,7 @@ void declare_single(WorldOptions& options) {
 }
 
 Subject single_actors(SimWorld& world) {
-  const Subject subject = network("vnet", ChangeKind::AddSubnet);
+  Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   Writing writing;
   writing.reads = world.rng().chance(0.5) ? ReadsBy::OwnAnswer : ReadsBy::Point;
@@ -136,7 +136,7 @@ Subject single_actors(SimWorld& world) {
 }
 
 Subject restarts(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("restarter{}", i);
@@ -149,7 +149,7 @@ Subject restarts(SimWorld& world) {
 void long_operations(WorldOptions& options) { options.arm.operation = std::chrono::seconds(45); }
 
 Subject readers_beside_writers(SimWorld& world) {
-  const Subject subject = network("vnet", ChangeKind::AddSubnet);
+  Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   start_writers(world, subject, Writing{.writes = 2}, 3);
   for (int i = 0; i < 3; ++i) {
@@ -161,7 +161,7 @@ Subject readers_beside_writers(SimWorld& world) {
 
 // Operations that ARM accepts and that then fail: what they had changed goes back.
 Subject failing_operations(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.operation_failures_in_hundred = 30;
@@ -180,7 +180,7 @@ void break_often(WorldOptions& options) {
 }
 
 Subject sick_set(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.operation_failures_in_hundred = 75;
@@ -192,7 +192,7 @@ Subject sick_set(SimWorld& world) {
 
 // Controllers that learn nothing from failures, and somebody who writes now and then.
 Subject sick_controllers(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (const std::string name : {"first", "second"})
     world.add_client(name, patch_stubbornly(client_of(world, name, name, any_tool(world)), subject, 12, 90));

@@ -37,7 +37,7 @@ struct Crowd {
 };
 
 Subject shared_budget(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (const Crowd& crowd : {Crowd{"controller", 8}, Crowd{"pipeline", 4}, Crowd{"script", 2}, Crowd{"portal", 1}}) {
     for (int i = 0; i < crowd.at_once; ++i) {

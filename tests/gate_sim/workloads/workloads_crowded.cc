@@ -17,7 +17,7 @@ void count_crowd_harms(WorldOptions& options) { options.harms = Harms::Counted; 
 
 // `az group update`: reads the group and writes it back whole. ARM gives groups no ETag, so armgate compares them itself.
 Subject groups(SimWorld& world) {
-  const Subject subject = group("shared");
+  Subject subject = group("shared");
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
   return subject;
@@ -26,7 +26,7 @@ Subject groups(SimWorld& world) {
 // The same tags through their own resource and with the whole one.
 Subject tags_beside(SimWorld& world) {
   const bool on_machine = world.rng().chance(0.5);
-  const Subject subject = on_machine ? virtual_machine("machine") : network("vnet", ChangeKind::AddTag);
+  Subject subject = on_machine ? virtual_machine("machine") : network("vnet", ChangeKind::AddTag);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 2);
   for (int i = 0; i < 2; ++i) {
@@ -39,8 +39,7 @@ Subject tags_beside(SimWorld& world) {
 // Many shells under one service principal. Each command has an id of its own, so armgate knows which read a write came from,
 // and no update may be lost although the config declares nothing.
 Subject sessions(SimWorld& world) {
-  const Subject subject =
-      world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
+  Subject subject = world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
     const std::string name = fmt::format("session{}", i);
@@ -54,7 +53,7 @@ Subject sessions(SimWorld& world) {
 
 // Restarts that come again though they were answered: under a name for good, ...
 Subject named_restarts(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("restarter{}", i);
@@ -70,7 +69,7 @@ void say_once(WorldOptions& options) {
 }
 
 Subject once_restarts(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 2; ++i) {
     const std::string name = fmt::format("restarter{}", i);
@@ -85,7 +84,7 @@ void lose_crowd_answers(WorldOptions& options) { options.clients.lose_answer = 0
 // Every third answer gets lost, and the identical bytes come again: under the same id, or under none.
 Subject duplicates(SimWorld& world) {
   constexpr std::array<ChangeKind, 3> kChanges{ChangeKind::AddTag, ChangeKind::CountInTag, ChangeKind::RaiseCapacity};
-  const Subject subject = scale_set("set", kChanges[world.rng().below(kChanges.size())]);
+  Subject subject = scale_set("set", kChanges[world.rng().below(kChanges.size())]);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("writer{}", i);
@@ -102,7 +101,7 @@ Subject duplicates(SimWorld& world) {
 
 // Subnets of several networks that are made, and changed by who has read them, beside writers of whole networks.
 Subject networks(SimWorld& world) {
-  const Subject first = network("vnet0", ChangeKind::AddSubnet);
+  Subject first = network("vnet0", ChangeKind::AddSubnet);
   for (int n = 0; n < 2; ++n) {
     const std::string name = fmt::format("vnet{}", n);
     const Subject whole = network(name, ChangeKind::AddSubnet);
@@ -119,7 +118,7 @@ Subject networks(SimWorld& world) {
 
 // `nsg rule create` beside those who write the whole group: ARM takes rules in parallel, and so does armgate.
 Subject rules_beside_group(SimWorld& world) {
-  const Subject subject = security_group("nsg", ChangeKind::AddRule);
+  Subject subject = security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   start_writers(world, subject, Writing{.writes = 2}, 2);
   for (int i = 0; i < 3; ++i) {
@@ -131,7 +130,7 @@ Subject rules_beside_group(SimWorld& world) {
 
 // `az aks update` writes the whole cluster, its pools with it, whose changes leave the cluster's ETag where it is.
 Subject clusters(SimWorld& world) {
-  const Subject whole = cluster("aks");
+  Subject whole = cluster("aks");
   prepare(world, whole);
   start_writers(world, whole, Writing{}, 2);
   for (const char* name : {"system", "user"})
@@ -141,7 +140,7 @@ Subject clusters(SimWorld& world) {
 
 // The same, while somebody changes a pool who goes around armgate: equal ETags, other contents.
 Subject clusters_and_outsiders(SimWorld& world) {
-  const Subject whole = clusters(world);
+  Subject whole = clusters(world);
   world.add_client("pool-outsider", change_around(world, "pool-outsider", pool("aks", "user"), 4));
   return whole;
 }

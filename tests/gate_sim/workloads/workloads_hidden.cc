@@ -14,8 +14,7 @@ void count_hidden_harms(WorldOptions& options) { options.harms = Harms::Counted;
 // Which of them read what is told by nothing but their bodies, and some bodies do not tell; every write differs from every other.
 // One of them only reads, which shows the name states that no writer knows.
 Subject hidden_actors(SimWorld& world) {
-  const Subject subject =
-      world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
+  Subject subject = world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   Habits habits = habits_of("go");
   habits.sends_conflicts_again = false;
@@ -33,7 +32,7 @@ Subject hidden_actors(SimWorld& world) {
 
 // All raise one counter: two that start from the same state send the same bytes.
 Subject hidden_counters(SimWorld& world) {
-  const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::CountInTag : ChangeKind::RaiseCapacity);
+  Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::CountInTag : ChangeKind::RaiseCapacity);
   prepare(world, subject);
   Habits habits = habits_of("js");
   // Without ids the same bytes are told apart only by who still listens.
@@ -54,7 +53,7 @@ void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.2; }
 // another has made.
 Subject hidden_creates(SimWorld& world) {
   prepare(world, virtual_machine("other"));
-  const Subject subject =
+  Subject subject =
       world.rng().chance(0.5) ? scale_set("raced", ChangeKind::AddTag) : security_group("raced", ChangeKind::AddRule);
   Habits habits = habits_of("go");
   habits.sends_conflicts_again = false;
@@ -68,7 +67,7 @@ Subject hidden_creates(SimWorld& world) {
 
 // Each reads and writes at an api-version of its own. They raise one counter: nothing but the api-version tells them apart.
 Subject hidden_versions(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::CountInTag);
+  Subject subject = scale_set("set", ChangeKind::CountInTag);
   prepare(world, subject);
   Habits habits = habits_of("go");
   habits.sends_conflicts_again = false;
@@ -84,7 +83,7 @@ Subject hidden_versions(SimWorld& world) {
 
 // As informers and caches do: if a fresh read fails, the copy in hand must do.
 Subject old_copies(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.reads = ReadsBy::Copy;

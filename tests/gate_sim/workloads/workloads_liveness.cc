@@ -67,7 +67,7 @@ Subject with_capacity(ChangeKind change, std::string_view api_version) {
 }
 
 Subject lone_autoscaler(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::RaiseCapacity);
+  Subject subject = scale_set("set", ChangeKind::RaiseCapacity);
   prepare(world, subject);
   start_crowd(world, subject, 1, 25);
   return subject;
@@ -75,14 +75,14 @@ Subject lone_autoscaler(SimWorld& world) {
 
 Subject lone_without_etags(SimWorld& world) {
   const bool counts = world.rng().chance(0.5);
-  const Subject subject = with_capacity(counts ? ChangeKind::RaiseCapacity : ChangeKind::AddTag, kWithoutEtags);
+  Subject subject = with_capacity(counts ? ChangeKind::RaiseCapacity : ChangeKind::AddTag, kWithoutEtags);
   prepare(world, subject);
   start_crowd(world, subject, 1, 20);
   return subject;
 }
 
 Subject lone_take_back(SimWorld& world) {
-  const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::ToggleTag : ChangeKind::ToggleCapacity);
+  Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::ToggleTag : ChangeKind::ToggleCapacity);
   prepare(world, subject);
   start_crowd(world, subject, 1, 16);
   return subject;
@@ -98,23 +98,21 @@ Subject lone_rotation(SimWorld& world) {
 }
 
 Subject quick_counters(SimWorld& world) {
-  const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::CountInTag);
+  Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::CountInTag);
   prepare(world, subject);
   start_crowd(world, subject, 4 + static_cast<int>(world.rng().below(3)), 6);
   return subject;
 }
 
 Subject quick_members(SimWorld& world) {
-  const Subject subject =
-      world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
+  Subject subject = world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   start_crowd(world, subject, 4 + static_cast<int>(world.rng().below(3)), 6);
   return subject;
 }
 
 Subject quick_without_etags(SimWorld& world) {
-  const Subject subject =
-      with_capacity(world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag, kWithoutEtags);
+  Subject subject = with_capacity(world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag, kWithoutEtags);
   prepare(world, subject);
   start_crowd(world, subject, 4 + static_cast<int>(world.rng().below(3)), 6);
   return subject;
@@ -122,7 +120,7 @@ Subject quick_without_etags(SimWorld& world) {
 
 // Each takes back and puts in a tag of its own, beside others who do the same.
 Subject take_back_beside(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::ToggleTag);
+  Subject subject = scale_set("set", ChangeKind::ToggleTag);
   prepare(world, subject);
   start_crowd(world, subject, 2 + static_cast<int>(world.rng().below(2)), 8);
   return subject;
@@ -130,7 +128,7 @@ Subject take_back_beside(SimWorld& world) {
 
 // Ten rules of one group, each made and then changed by its own client: ten commands, or ten threads behind one name.
 Subject parallel_rules(SimWorld& world) {
-  const Subject parent = security_group("nsg", ChangeKind::AddRule);
+  Subject parent = security_group("nsg", ChangeKind::AddRule);
   prepare(world, parent);
   const bool one_name = world.rng().chance(0.5);
   for (int i = 0; i < 10; ++i) {
@@ -153,7 +151,7 @@ void from_several_addresses(WorldOptions& options) {
 }
 
 Subject several_addresses(SimWorld& world) {
-  const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag);
+  Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag);
   prepare(world, subject);
   Loop how = drawn_loop(world, 6);
   for (int i = 0; i < 3; ++i) {
@@ -173,7 +171,7 @@ void be_rough_and_hidden(WorldOptions& options) {
 }
 
 Subject hidden_crowd(SimWorld& world) {
-  const Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag);
+  Subject subject = scale_set("set", world.rng().chance(0.5) ? ChangeKind::RaiseCapacity : ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) start_loop(world, fmt::format("actor{}", i), "jvm", subject, drawn_loop(world, 5));
   start_loop(world, "beside", "beside", subject, drawn_loop(world, 5));

@@ -31,7 +31,7 @@ Subject changed_by(Subject subject, ChangeKind change) {
 
 // Tags that come, tags that come and go, and two that count, and note that they did.
 Subject tags_and_counter(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 2; ++i) {
     start_merging_loop(world, fmt::format("adder{}", i), subject, 6);
@@ -61,7 +61,7 @@ Subject finished_by_the_service(SimWorld& world) {
 // Whole bodies from a file beside clients that add: what the file did not see it must not take away.
 Subject files_beside_adders(SimWorld& world) {
   const bool is_finished = world.rng().chance(0.5);
-  const Subject subject = is_finished ? shelf("shelf", ChangeKind::EditItem) : scale_set("set", ChangeKind::ToggleTag);
+  Subject subject = is_finished ? shelf("shelf", ChangeKind::EditItem) : scale_set("set", ChangeKind::ToggleTag);
   prepare(world, subject);
   world.add_client("file", write_file_repeatedly(client_of(world, "file", "file", any_tool(world)), subject, 5));
   for (int i = 0; i < 2; ++i) start_merging_loop(world, fmt::format("adder{}", i), subject, 8);
@@ -71,7 +71,7 @@ Subject files_beside_adders(SimWorld& world) {
 
 // Everybody who writes knows the secret, and nobody is shown it.
 Subject secrets(SimWorld& world) {
-  const Subject subject = safe("safe");
+  Subject subject = safe("safe");
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) start_merging_loop(world, fmt::format("keeper{}", i), subject, 5);
   return subject;
@@ -85,8 +85,7 @@ void be_quick_and_single(WorldOptions& options) {
 
 // Who goes on with the object that was sent does not know what was put beside it, and takes nothing of it back.
 Subject kept_objects(SimWorld& world) {
-  const Subject subject =
-      world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
+  Subject subject = world.rng().chance(0.5) ? scale_set("set", ChangeKind::AddTag) : security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   Writing writing;
   writing.reads = ReadsBy::OwnRequest;
@@ -103,7 +102,7 @@ void be_quick_and_many(WorldOptions& options) {
 }
 
 Subject hidden_merges(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::ToggleTag);
+  Subject subject = scale_set("set", ChangeKind::ToggleTag);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("actor{}", i);

@@ -159,8 +159,10 @@ TEST_F(JournalTest, ItsOwnThreadNamesWhatAWriteChanged) {
 TEST_F(JournalTest, ManyThreadsWriteAtOnce) {
   const auto journal = open();
   std::atomic<int> good{0};
+  constexpr size_t kThreads = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kThreads);
+  while (threads.size() < kThreads) {
     threads.emplace_back([&] {
       boost::asio::io_context loop;
       std::vector<Result<IntentId>> ids(50, IntentId{0});

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 
+#include "base/check.h"
 #include "certs/cert_cache.h"
 #include "certs/certificate.h"
 #include "proxy/async/spawn.h"
@@ -146,11 +147,11 @@ inline std::pair<int, int> make_tcp_pair() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  ::bind(listener, reinterpret_cast<sockaddr*>(&address), size);
+  GATE_CHECK(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0, "there is a free port");
   ::listen(listener, 1);
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
-  ::connect(client, reinterpret_cast<sockaddr*>(&address), size);
+  GATE_CHECK(::connect(client, reinterpret_cast<sockaddr*>(&address), size) == 0, "the listener takes one");
   const int server = ::accept(listener, nullptr, nullptr);
   ::close(listener);
   return {server, client};

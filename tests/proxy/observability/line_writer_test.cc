@@ -48,6 +48,7 @@ TEST(LineWriter, KeepsTheOrderOfEachThreadAndEndsWithTheLastLine) {
   {
     LineWriter writer(end_of(file), tell_lost);
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&writer, t] {
         for (int i = 0; i < kLines; ++i) writer.write(std::to_string(t) + " " + std::to_string(i));

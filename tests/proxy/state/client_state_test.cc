@@ -20,7 +20,7 @@ const arm::ResourceId kNetId{kScope + "/providers/microsoft.network/virtualnetwo
 
 struct Rig {
   explicit Rig(ClientState::Options with = {}, ClientState::SharedBudget* common = nullptr)
-      : options(std::move(with)), budget(common != nullptr ? *common : own_budget), state(options, budget) {}
+      : options(with), budget(common != nullptr ? *common : own_budget), state(options, budget) {}
 
   const ClientState::Options options;
   ClientState::SharedBudget own_budget;

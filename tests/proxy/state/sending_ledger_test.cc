@@ -79,7 +79,7 @@ struct Case {
 
 TEST(SendingLedger, TellsWhatARequestIsToAnEarlierOne) {
   using enum Earlier;
-  using enum Match;
+  using enum SendingLedger::Match;
   const Case cases[] = {
       {"queued", Queued, Shared, New, New, New, New},
       {"who leaves the queue is never sent", QueuedAndLeft, Shared, New, New, New, New},

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/check.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::cluster {
@@ -38,8 +39,8 @@ class Speaker {
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
-    bind(listener_, reinterpret_cast<sockaddr*>(&at), size);
-    listen(listener_, 8);
+    GATE_CHECK(bind(listener_, reinterpret_cast<sockaddr*>(&at), size) == 0, "there is a free port");
+    GATE_CHECK(listen(listener_, 8) == 0, "a bound socket listens");
     getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size);
     port_ = ntohs(at.sin_port);
     if (kind_ != Kind::Silent) thread_ = std::thread([this] { speak(); });

@@ -118,8 +118,8 @@ TEST_F(InterceptTest, WhatCameBehindConnectBelongsToTheHandshake) {
   bool client_done = false;
   start(store_read(*client_, kNever, unused), client_done);  // shakes hands first
   Received hello;
-  run_until([&] {
-    hello.take_from(server);
+  run_until([&hello, peer = server] {  // named anew: clang 14 does not capture structured bindings
+    hello.take_from(peer);
     return !hello.text.empty();
   });
   start(store_accepted(*interceptor_, wrap(server), "arm.example.test", hello.text, accepted_), done_);

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "certs/tls_context.h"
 #include "tests/proxy/net/net_test_support.h"
 
@@ -18,9 +20,9 @@ using ::testing::StartsWith;
 Task<Receipt> answer_host(Exchange& exchange, ClientLink& link) {
   const std::string body = exchange.from.proxy_user + "@" + exchange.request.head.host + exchange.request.head.target;
   const arm::ResponseHead head{200, "OK", {}};
-  co_await link.write_head(head, {BodyLength::Kind::Known, body.size()});
-  co_await link.write_body(body);
-  co_await link.finish();
+  std::ignore = co_await link.write_head(head, {BodyLength::Kind::Known, body.size()});
+  std::ignore = co_await link.write_body(body);
+  std::ignore = co_await link.finish();
   co_return Receipt{};
 }
 

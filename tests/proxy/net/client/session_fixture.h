@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,12 +73,13 @@ class SessionFixture : public NetTest {
     if (path == "/slow") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/none") co_return Receipt{};
     const bool unknown = path == "/chunked" || path == "/cut";
-    co_await link.write_head(head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
-    co_await link.write_body("he");
+    std::ignore = co_await link.write_head(
+        head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
+    std::ignore = co_await link.write_body("he");
     if (path == "/paused") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/cut") co_return Receipt(std::make_unique<Ledger>(test.log_, path));
-    co_await link.write_body("llo");
-    co_await link.finish();
+    std::ignore = co_await link.write_body("llo");
+    std::ignore = co_await link.finish();
     if (path == "/watch-to-the-end") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     link.watch(nullptr, 0);
     co_return Receipt(std::make_unique<Ledger>(test.log_, path));

@@ -28,6 +28,7 @@ class ConnectorTest : public NetTest {
   Task<Result<std::vector<boost::asio::ip::address>>> resolved(std::string name, std::vector<std::string> addresses) {
     asked_.push_back(std::move(name));
     std::vector<boost::asio::ip::address> parsed;
+    parsed.reserve(addresses.size());
     for (const auto& address : addresses) parsed.push_back(boost::asio::ip::make_address(address));
     co_return parsed;
   }

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "proxy/net/client/intercept.h"
@@ -78,7 +79,7 @@ class TestOrigin {
       if (plays.empty()) continue;
       const Play play = plays.front();
       plays.pop_front();
-      co_await stream.write_all(play.answer, kNever);
+      std::ignore = co_await stream.write_all(play.answer, kNever);
       if (play.then == Play::Then::CloseNotify) co_await stream.shutdown(kNever);
       if (play.then == Play::Then::BareFin) ::shutdown(SSL_get_fd_of(stream), SHUT_WR);
       if (play.then == Play::Then::Reset) reset_all();

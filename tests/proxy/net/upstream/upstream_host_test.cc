@@ -107,8 +107,8 @@ TEST_F(UpstreamHostTest, EachIdleConnectionIsClosedWhenItIsOldEnough) {
 
 TEST_F(UpstreamHostTest, OfTooManyIdleOnesTheOldestIsClosed) {
   make_host_of(8, 2);
-  std::vector<std::unique_ptr<UpstreamConnection>> taken;
-  for (int i = 0; i < 3; ++i) taken.push_back(take());
+  std::vector<std::unique_ptr<UpstreamConnection>> taken(3);
+  for (auto& connection : taken) connection = take();
   const ByteStream* const kept[] = {taken[2]->stream.get(), taken[1]->stream.get()};
   for (auto& connection : taken) host_->give_back(std::move(connection));
   EXPECT_EQ(host_->open(), 2u);

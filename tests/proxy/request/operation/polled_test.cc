@@ -74,7 +74,7 @@ struct OwnedElsewhere : Polled {
   static bool runs(const std::string& told) { return told.find(R"("status":"InProgress")") != std::string::npos; }
   // The first operation has failed, as the other process is told.
   std::string write_and_fail(const std::string& with = kBusy) {
-    const std::string own = write();
+    std::string own = write();
     EXPECT_NE(own.find("/armgate-operations/"), std::string::npos) << own;
     arm(poll(1), 200, {}, with);
     EXPECT_TRUE(runs(poll_elsewhere(own))) << "whether it goes again is the first one's to say";

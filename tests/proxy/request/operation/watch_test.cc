@@ -219,7 +219,7 @@ TEST(Watching, WhatCameToRestIsSeenWithTheTokenOfWhoWaitsToo) {
   std::vector<std::string> shown;
   const auto answer = tells_only({"Bearer of-two"}, kState);
   rig.arm_lives([&](const arm::Request& request) {
-    const Step step = answer(request);
+    Step step = answer(request);
     if (request.head.method == arm::Method::Get && step.status == 200) shown.push_back(request.head.target);
     return step;
   });

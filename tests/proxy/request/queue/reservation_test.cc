@@ -210,8 +210,8 @@ TEST_F(Reservations, OneClientCanKeepOnlySoManyPlacesOfAResource) {
 // Each reads again and comes back with something else: its old places are of no use to it.
 TEST_F(Reservations, WhoAlwaysComesBackWithSomethingElseKeepsFewPlaces) {
   for (int round = 0; round < 20; ++round) {
-    std::vector<std::shared_ptr<StageRig::Running>> all;
-    for (int i = 0; i < 9; ++i) all.push_back(start("client" + std::to_string(i), std::to_string(round * 10 + i)));
+    std::vector<std::shared_ptr<StageRig::Running>> all(9);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = start("client" + std::to_string(i), std::to_string(round * 10 + i));
     rig.pass(seconds(52));
     for (const auto& one : all) EXPECT_TRUE(one->done && one->link->answer().head.status == 503);
   }

@@ -210,7 +210,7 @@ class HoldWatchers : public OperationLeasesTest {
     }
     what();
     io_.poll();
-    const std::vector<uint32_t> by_this = woken;
+    std::vector<uint32_t> by_this = woken;
     for (const auto& op_lease : op_leases) op_lease->finish(Progress::Succeeded);
     io_.restart();
     io_.poll();

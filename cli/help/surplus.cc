@@ -1,4 +1,4 @@
-#include "cli/surplus.h"
+#include "cli/help/surplus.h"
 
 #include <fmt/format.h>
 

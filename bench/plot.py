@@ -1,4 +1,5 @@
-"""Line charts as SVG: both axes logarithmic, because what is drawn here grows over orders of magnitude."""
+"""SVG without a library: line charts with logarithmic axes, because what is drawn here grows over orders of magnitude; flame graphs."""
+import html
 import math
 from pathlib import Path
 
@@ -45,4 +46,40 @@ def draw(file, title, x_name, y_name, series):
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
         x, y = places[-1]
         out.append(f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" fill="{colour}">{name}</text>')
+    Path(file).write_text("\n".join(out) + "\n</svg>\n")
+
+
+ROW, WIDE, SEEN_MIN = 16, 1400, 0.0015  # narrower frames are left out, with all that stands on them
+
+
+def draw_flames(file, title, stacks):
+    """`stacks`: (outermost frame, ..., innermost) -> how often it was met. The width is the share; hovering tells it."""
+    total = sum(stacks.values())
+    root = {"count": total, "children": {}}
+    for frames, count in stacks.items():
+        node = root
+        for frame in frames:
+            node = node["children"].setdefault(frame, {"count": 0, "children": {}})
+            node["count"] += count
+    boxes = []
+
+    def place(node, x, depth):
+        for name, child in sorted(node["children"].items()):
+            width = child["count"] / total
+            if width >= SEEN_MIN:
+                boxes.append((name, x, depth, width))
+                place(child, x, depth + 1)
+            x += width
+
+    place(root, 0.0, 0)
+    height = (max(depth for _, _, depth, _ in boxes) + 1) * ROW + TOP
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {height}" font-family="monospace" font-size="10">',
+           f'<rect width="{WIDE}" height="{height}" fill="#fff"/><text x="8" y="20" font-size="13">{html.escape(title)}</text>']
+    for name, x, depth, width in boxes:
+        left, top, wide = x * WIDE, height - (depth + 1) * ROW, width * WIDE
+        hue = sum(map(ord, name)) % 40 + 15  # the same name, the same colour
+        letters = int(wide / 6.1)
+        label = html.escape(name[:letters]) if letters >= 3 else ""
+        out.append(f'<g><title>{html.escape(name)}: {width:.1%}</title><rect x="{left:.1f}" y="{top}" width="{max(wide - 0.5, 0.3):.1f}" height="{ROW - 1}" '
+                   f'fill="hsl({hue} 85% 65%)"/><text x="{left + 2:.1f}" y="{top + 11}">{label}</text></g>')
     Path(file).write_text("\n".join(out) + "\n</svg>\n")

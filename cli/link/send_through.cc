@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
+#include "proxy/net/upstream/name_resolver.h"
 #include "proxy/net/upstream/upstream_pool.h"
 #include "proxy/seams/real_clock.h"
 

@@ -18,6 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kElement = "here";  // no JSON: that there is an element of that name
+
 bool has_names(const Json& array) {
   return !array.empty() && std::all_of(array.begin(), array.end(), [](const Json& item) {
     return item.is_object() && item.contains("name") && item["name"].is_string();
@@ -30,7 +32,7 @@ void collect(const Json& value, const std::string& at, Leaves& leaves) {
   } else if (value.is_array() && has_names(value)) {
     for (const Json& item : value) {
       const std::string place = fmt::format("{}/{}", at, lower_text(item["name"].get<std::string>()));
-      leaves[place] = "here";
+      leaves[place] = kElement;
       collect(item, place, leaves);
     }
   } else if (!value.is_array() || !value.empty()) {
@@ -114,8 +116,13 @@ std::string change_between(const Leaves& from, const Leaves& to) {
 
 namespace {
 
-// Of a member of a map, or of an element with a name.
-bool is_named(const std::string& at) { return at.starts_with("/tags/") || at.find("/[") != at.npos; }
+// A tag, or an element with a name, that one of the two lacks.
+bool came_or_went(const std::string& at, const Leaves& before, const Leaves& after) {
+  const std::string* was = find(before, at);
+  const std::string* is = find(after, at);
+  const std::string* one = was != nullptr ? was : is;
+  return (was == nullptr || is == nullptr) && one != nullptr && (at.starts_with("/tags/") || *one == kElement);
+}
 
 bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves& there) {
   const bool changes_nothing = differing(wanted, there).empty();
@@ -125,8 +132,7 @@ bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves
     const bool moved = find(state, at) != nullptr && find(there, at) != nullptr;
     if ((is_old && is_there) || (changes_nothing && moved)) return true;
     lacks_as_old |= is_old;
-    const bool came_or_went = find(state, at) == nullptr || find(there, at) == nullptr;
-    has_newer |= is_named(at) && came_or_went && same_at(at, wanted, there);
+    has_newer |= came_or_went(at, state, there) && same_at(at, wanted, there);
   }
   return lacks_as_old && !has_newer;
 }

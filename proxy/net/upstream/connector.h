@@ -5,13 +5,14 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proxy/net/socket/socket.h"
-#include "proxy/net/upstream/name_resolver.h"
 #include "proxy/net/upstream/parent_proxy.h"
 
 namespace armgate::net {
@@ -25,6 +26,11 @@ struct HostOverride {
 using HostOverrides = std::map<std::string, HostOverride, std::less<>>;  // by host in lower case
 
 enum class LocalTargets { Refuse, Allow };
+
+using Addresses = std::vector<boost::asio::ip::address>;
+
+// The addresses of a name, in order of preference (name_resolver.h).
+using Resolve = std::function<Task<Result<Addresses>>(std::string name, TimePoint deadline)>;
 
 struct ConnectorOptions {
   Duration address_max = std::chrono::seconds(4);  // for each address, so that a dead one does not cost all the time

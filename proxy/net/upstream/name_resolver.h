@@ -9,23 +9,17 @@
 // Shutdown    the destructor waits for the lookups that run.
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
+#include "proxy/net/upstream/connector.h"
 #include "proxy/seams/clock.h"
 
 namespace armgate::net {
-
-using Addresses = std::vector<boost::asio::ip::address>;
-
-// The addresses of a name, in order of preference.
-using Resolve = std::function<Task<Result<Addresses>>(std::string name, TimePoint deadline)>;
 
 class NameResolver {
  public:

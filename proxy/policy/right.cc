@@ -50,7 +50,6 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   // Whoever was not told of it does not repeat itself on purpose.
   std::copy_if(record->refusals.begin(), record->refusals.end(), std::back_inserter(right.same_change),
                [&](const Refusal& r) { return r.reread && r.requested_body && r.found && was_told(r, write); });
-  right.in_vain = reads_in_vain(history, write, rule);
   return right;
 }
 

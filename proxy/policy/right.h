@@ -18,7 +18,6 @@ struct Right {
   std::vector<BaseState> newer;       // what became known after it
   std::vector<BaseState> superseded;  // against which its write may look stale
   std::vector<Refusal> same_change;   // refusals that came after such a read already
-  bool in_vain = false;               // reads_in_vain(): that its write looks stale does not count any more
 };
 
 // `rule`: of the write's bases. A command that names the reads it was built from has the right by its own reads only. An old ETag in a body

@@ -208,7 +208,6 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   if (!asked) return true;
   if (!difference.looks_stale(*asked, olds, *read)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;
-  if (right.in_vain) return true;
   // The very same change a second time is meant. The same value beside other changes is not enough, not even several times: what hidden
   // actors build on old states lacks the same members.
   const auto is_same = [&](const auto& again) { return is_same_change(difference, again, *read, *asked); };

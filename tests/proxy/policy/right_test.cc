@@ -202,7 +202,6 @@ TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
   EXPECT_FALSE(in_vain(Actors::Unknown)) << "not read again";
   told.show('A', "3");
   EXPECT_TRUE(in_vain(Actors::Unknown));
-  EXPECT_TRUE(told.right('A').in_vain);
   EXPECT_TRUE(in_vain(Actors::Single));
   EXPECT_FALSE(in_vain(Actors::Many));
   EXPECT_FALSE(reads_in_vain(told.history, told.write_of('B', Actors::Unknown), BaseRule::Newest));

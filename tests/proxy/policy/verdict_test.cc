@@ -278,16 +278,6 @@ TEST(OutcomeByRight, NotIfItLooksStaleAllTheSame) {
   EXPECT_EQ(judged(kPlain), "refused /properties/n");
 }
 
-// It never asks for the same twice, and would be refused without end.
-TEST(OutcomeByRight, UnlessItHasReadInVain) {
-  Judged judged = reread(kTwo, kTwo);
-  judged.right.superseded = {base_of(kPlain)};
-  judged.right.in_vain = true;
-  EXPECT_EQ(judged(kPlain), "by right");
-  judged.right.last_read = base_of(kThree);
-  EXPECT_EQ(judged(kPlain), "refused /properties/n") << "what it has read is not what is there";
-}
-
 TEST(OutcomeByRight, UnlessTheSameChangeWasRefusedAfterAReadAlready) {
   Judged judged = reread(kTwo, kTwo);
   judged.right.superseded = {base_of(kPlain)};

@@ -139,6 +139,16 @@ export const tests = {
     assert.equal(await capacityOf(sim), 3);
   },
 
+  // What it took out was not there either when it looked first. So does who publishes addresses.
+  "a lone one that takes out a tag for each that it puts in is never refused": async (world) => {
+    const { ask } = await begin(world);
+    for (let i = 0; i < 10; ++i) {
+      await ask("ann", "GET", SET);
+      const tags = Object.fromEntries([i, i + 1, i + 2].map((n) => [`address${n}`, "here"]));
+      assert.equal((await ask("ann", "PUT", SET, bodyOf(3, tags))).status, 200, `change ${i}`);
+    }
+  },
+
   // Each run is a process that ends with its answer, without TLS's goodbye; what it was told counts all the same.
   "A5: a refusal counts although its client is gone with the answer": async (world) => {
     const { ask, gateway, capacityOfOld } = await beginWithOld(world);

@@ -7,12 +7,11 @@
 #include <memory>
 #include <set>
 
+#include "base/text.h"
 #include "certs/certificate.h"
 
 namespace armgate::certs {
 namespace {
-
-std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
 
 // Every address of the family: address and mask are zero.
 bool excludes_all_addresses(const NAME_CONSTRAINTS& constraints, int bytes) {
@@ -49,12 +48,11 @@ Constraints constraints_of(const X509* certificate) {
   return found;
 }
 
+std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
+
 bool is_within(const std::vector<std::string>& names, std::string_view host) {
   const std::string_view name = without_wildcard(host);
-  return std::any_of(names.begin(), names.end(), [&](std::string_view suffix) {
-    return name == suffix ||
-           (name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
-  });
+  return std::any_of(names.begin(), names.end(), [&](std::string_view own) { return is_at_or_below(name, own); });
 }
 
 Result<std::string> name_constraints(const std::vector<std::string>& hosts) {

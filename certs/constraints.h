@@ -21,6 +21,9 @@ struct Constraints {
 };
 Constraints constraints_of(const X509* certificate);
 
+// The name of a pattern ("*.name").
+std::string_view without_wildcard(std::string_view host);
+
 // Whether a host, or all hosts of a pattern, are at or below one of the names.
 bool is_within(const std::vector<std::string>& names, std::string_view host);
 

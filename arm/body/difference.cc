@@ -109,7 +109,7 @@ bool has_old_value(const DifferenceTable& table, size_t row, size_t wanted, size
 }
 
 // What the write shares with an old state where the newest one has something else.
-struct Kinship {
+struct StaleSigns {
   bool has_old_value = false;   // a value of that state
   bool lacks_as_old = false;    // something that neither has
   bool knows_of_newer = false;  // a member or an element that was added since, or lacks one that was removed since
@@ -118,8 +118,8 @@ struct Kinship {
   bool looks_stale() const { return has_old_value || (lacks_as_old && !knows_of_newer); }
 };
 
-Kinship kinship(const DifferenceTable& table, size_t wanted, size_t old, size_t newest) {
-  Kinship found;
+StaleSigns stale_signs(const DifferenceTable& table, size_t wanted, size_t old, size_t newest) {
+  StaleSigns found;
   all_rows(table, std::array<size_t, 3>{wanted, old, newest}, 0, table.rows.size(), [&](size_t row) {
     const uint32_t asked = table.value(row, wanted), before = table.value(row, old), now = table.value(row, newest);
     const bool is_old = has_old_value(table, row, wanted, old, newest);
@@ -252,7 +252,7 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
   return std::any_of(olds.begin(), olds.end(), [&](size_t old) {
     if (!readable(old) || is_missing(*table_, table_->column_of[old])) return false;
     const size_t before = table_->column_of[old];
-    const bool takes_back = kinship(*table_, asked, before, shown).looks_stale();
+    const bool takes_back = stale_signs(*table_, asked, before, shown).looks_stale();
     if (takes_back || !changes_nothing) return takes_back;
     return !all_rows(*table_, std::array<size_t, 2>{before, shown}, 0, end, [&](size_t row) {
       return table_->rows[row].kind != RowKind::Scalar || !differs_at(*table_, row, before, shown);

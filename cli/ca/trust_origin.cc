@@ -102,7 +102,7 @@ Result<void> check_reach(const TrustRequest& request, const fs::path& file, cons
                     file.string(), request.directory.string(), how_to_vouch(request)));
   }
   std::vector<std::string> ours;
-  for (const std::string& host : request.hosts) ours.push_back(host.starts_with("*.") ? host.substr(2) : host);
+  for (const std::string& host : request.hosts) ours.emplace_back(certs::without_wildcard(host));
   for (const std::string& name : may.names) {
     if (certs::is_within(ours, name)) continue;
     return not_taken(

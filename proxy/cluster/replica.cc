@@ -237,7 +237,7 @@ void Replica::name_changes() {
 // In place of bodies that stand in the log. What the first of a batch tells as a whole the next ones of it need not.
 void Replica::tell_hashes() {
   absl::flat_hash_set<Hash128> told;
-  const auto take_out = [&](policy::SharedBody& body) -> std::optional<Hash128> {
+  const auto hash_for = [&](const policy::SharedBody& body) -> std::optional<Hash128> {
     if (!bodies_->is_worth_it(body)) return std::nullopt;
     const Hash128 hash = bodies_->hash_of(*body);
     if (!bodies_->is_told(hash, tables_->clock.now()) && told.insert(hash).second) return std::nullopt;
@@ -245,18 +245,16 @@ void Replica::tell_hashes() {
   };
   for (Event& event : told_) {
     if (auto* const page = std::get_if<PageShown>(&event)) {
-      policy::SharedBody body = page->page.body;
-      const auto hash = take_out(body);
+      const auto hash = hash_for(page->page.body);
       if (!hash) continue;
-      page->page.body = nullptr;
+      policy::SharedBody body = std::exchange(page->page.body, nullptr);
       event = PageShownAgain{page->client, std::move(page->page), *hash, std::move(body)};
     } else if (auto* const one = std::get_if<Told>(&event)) {
       auto* const shown = std::get_if<policy::StateShown>(&one->event);
       if (shown == nullptr) continue;
-      policy::SharedBody body = shown->rendering.body;
-      const auto hash = take_out(body);
+      const auto hash = hash_for(shown->rendering.body);
       if (!hash) continue;
-      shown->rendering.body = nullptr;
+      policy::SharedBody body = std::exchange(shown->rendering.body, nullptr);
       event = ShownAgain{one->resource, std::move(*shown), *hash, std::move(body)};
     }
   }

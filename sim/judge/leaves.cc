@@ -124,8 +124,7 @@ bool came_or_went(const std::string& at, const Leaves& before, const Leaves& aft
   return (was == nullptr || is == nullptr) && one != nullptr && (at.starts_with("/tags/") || *one == kElement);
 }
 
-bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves& there) {
-  const bool changes_nothing = differing(wanted, there).empty();
+bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves& there, bool changes_nothing) {
   bool lacks_as_old = false, has_newer = false;
   for (const std::string& at : differing(state, there)) {
     const bool is_old = same_at(at, wanted, state), is_there = find(wanted, at) != nullptr;
@@ -140,7 +139,9 @@ bool looks_stale_against(const Leaves& state, const Leaves& wanted, const Leaves
 }  // namespace
 
 bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older) {
-  return std::ranges::any_of(older, [&](const Leaves& state) { return looks_stale_against(state, wanted, there); });
+  const bool changes_nothing = differing(wanted, there).empty();
+  return std::ranges::any_of(older,
+                             [&](const Leaves& state) { return looks_stale_against(state, wanted, there, changes_nothing); });
 }
 
 }  // namespace armgate::sim

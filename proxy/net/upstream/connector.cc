@@ -27,6 +27,12 @@ std::string authority_of(const std::string& name, uint16_t port) {
   return is_bare_ipv6 ? fmt::format("[{}]:{}", name, port) : fmt::format("{}:{}", name, port);
 }
 
+// Own addresses lead to armgate's own pages and proxy, too, past what guards them from outside.
+std::optional<std::string_view> refused_target(const ip::address& address) {
+  if (const auto refusal = refused_address(address)) return refusal;
+  return is_own_address(address) ? std::optional<std::string_view>("an address of this machine") : std::nullopt;
+}
+
 std::string place_of(const ip::address& address, uint16_t port) { return fmt::format("{} port {}", address.to_string(), port); }
 
 }  // namespace
@@ -81,10 +87,7 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoin
   }
   Error last = unreachable(fmt::format("{} has no address", named.target));
   for (const ip::address& address : addresses) {
-    std::optional<std::string_view> refusal;
-    if (local == LocalTargets::Refuse) refusal = refused_address(address);
-    // armgate's own pages and proxy among them, past what guards them from outside.
-    if (local == LocalTargets::Refuse && !refusal && is_own_address(address)) refusal = "an address of this machine";
+    const auto refusal = local == LocalTargets::Refuse ? refused_target(address) : std::nullopt;
     if (refusal) {
       last = upstream_error(
           ErrorKind::BadInput, Sent::No,

@@ -21,8 +21,7 @@ bool child_written_since(const Write& write, uint64_t order) {
 
 // Whether ARM's own comparison is all it takes: one state, and an ETag that tells everything.
 bool etag_decides(const Write& write) {
-  const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
-  if (!tells_all || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
+  if (!write.etag_tells_all() || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
   const policy::BaseState& base = write.bases.possible.front();
   const bool is_gone = base.gone || base.lies_before(last_absence(write));
   return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
@@ -42,8 +41,7 @@ bool was_seen_since(const Write& write) {
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
 // loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
-  const bool exempt = write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send ||
-                      is_mutant(Mutant::UnconditionalAlwaysSent);
+  const bool exempt = write.is_meant_anyway() || is_mutant(Mutant::UnconditionalAlwaysSent);
   if (!write.replaces || exempt) return {};
   if (insists(write)) {
     note_insisted(write);
@@ -80,8 +78,7 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   }
   // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some things are
   // to be carried out whenever they are asked for (deployments).
-  const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
-  if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
+  if (write.is_meant_anyway() || !write.ledger().maybe_applied(write.sending)) co_return Decision();
   auto now = co_await read_current(write, "The resource could not be read to see whether this write has happened already.",
                                    unreadable_for(write));
   if (!now) co_return std::move(now).ended();

@@ -94,11 +94,8 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
   co_return std::move(seen);
 }
 
-// The ETag, where it proves that nothing has moved: a cluster's stays as it is while its pools change.
-std::string proof_in(const Write& write, const SeenState& there) {
-  const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
-  return tells_all ? there.etag : std::string();
-}
+// The ETag, where it proves that nothing has moved.
+std::string proof_in(const Write& write, const SeenState& there) { return write.etag_tells_all() ? there.etag : std::string(); }
 
 // Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
 // more GET under the lock.

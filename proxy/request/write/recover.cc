@@ -59,11 +59,6 @@ bool knows_it_is_gone(const Write& write) {
   return insists(write);
 }
 
-// Some things are to be carried out whenever they are asked for.
-bool is_meant_anyway(const Write& write) {
-  return write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send;
-}
-
 // Whether the state is an earlier sending's doing.
 bool is_ours(const Write& write, const Attempts& attempts, const SeenState& state) {
   return attempts.maybe_applied && is_own_effect(write, attempts.known_since, attempts.if_match, state);
@@ -96,7 +91,7 @@ Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm:
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
   if (write.is_unconditional()) {
-    const bool may_replace = now->absent() || is_meant_anyway(write) || insists(write);
+    const bool may_replace = now->absent() || write.is_meant_anyway() || insists(write);
     if (may_replace) co_return Step<void>();
     co_return refused(write,
                       "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
@@ -177,7 +172,7 @@ bool is_harmless_again(const Write& write, const Attempts& attempts, const SeenS
 // can undo another of (role assignments) need only be there.
 bool shows_lost_sending(const Write& write, const Attempts& attempts, const SeenState& now) {
   if (!is_ours(write, attempts, now)) return false;
-  return write.has_bases() || asks_for_exactly(write, now) || (is_meant_anyway(write) && is_satisfied(write, now));
+  return write.has_bases() || asks_for_exactly(write, now) || (write.is_meant_anyway() && is_satisfied(write, now));
 }
 
 // The lost sending cannot take effect any more, unless it did, and failed: the state decides, as before the first one.
@@ -213,7 +208,7 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, 
     // Its ETag is not there any more, or what it would make is.
     if (has_etag || attempts.must_be_absent) co_return decide_again(write, attempts, *now);
     // A client's own precondition is for ARM to judge.
-    const bool is_decidable = !is_meant_anyway(write) && write.rule() != policy::BaseRule::OwnPrecondition;
+    const bool is_decidable = !write.is_meant_anyway() && write.rule() != policy::BaseRule::OwnPrecondition;
     const TimePoint at = write.parts.clock.now();
     if (is_decidable && at >= settled_at) co_return decide_again(write, attempts, *now);
     auto end = ClientWait::End::TimeUp;

@@ -68,8 +68,7 @@ bool keeps_others_off(const Write& write) {
   const bool removes = write.plan.operation == arm::OperationKind::Delete;
   // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
   // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
-  const bool covers_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
-  const bool is_held_off = has_precondition(write) && covers_all && write.plan.keys.size() == 1;
+  const bool is_held_off = has_precondition(write) && write.etag_tells_all() && write.plan.keys.size() == 1;
   return (is_compared || sets_members || removes) && !is_held_off;
 }
 

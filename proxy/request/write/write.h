@@ -58,6 +58,10 @@ struct Write {
   }
   // True if ARM compares the ETag that goes along; else armgate has to compare what is there.
   bool is_guarded_by_etag() const { return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag; }
+  // True if the ETag moves with all that a body shows: a cluster's stays as it is while its pools change.
+  bool etag_tells_all() const { return plan.rule->guard.etag_covers == rules::EtagCovers::Everything; }
+  // True if it is to be carried out whenever it is asked for, though others have written while it waited (deployments).
+  bool is_meant_anyway() const { return plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send; }
   // True if it is a create that may not replace anything, by its rule.
   bool creates_only() const {
     return plan.guarded && plan.operation == arm::OperationKind::Put && rule() == policy::BaseRule::Create &&

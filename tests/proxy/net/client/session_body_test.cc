@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "proxy/net/client/session.h"
-#include "proxy/net/socket/plain_stream.h"
 #include "tests/proxy/net/client/session_fixture.h"
 
 namespace armgate::net {
@@ -15,28 +14,7 @@ using ::testing::StartsWith;
 
 constexpr std::string_view kBodyHost = "Host: arm.example.test\r\n";
 
-class SessionBodyTest : public SessionFixture {
- protected:
-  SessionBodyTest() {
-    const auto [server, client] = make_tcp_pair();
-    client_ = client;
-    make_session(std::make_unique<PlainStream>(wrap(server)));
-  }
-  ~SessionBodyTest() override { ::close(client_); }
-  std::string ask(const std::string& request, const std::string& until) {
-    received_.text.clear();
-    if (!running_) begin();
-    send_text(client_, request);
-    run_until([&] {
-      received_.take_from(client_);
-      return received_.text.find(until) != std::string::npos;
-    });
-    return received_.text;
-  }
-
-  int client_ = -1;
-  Received received_;
-};
+class SessionBodyTest : public PlainSession {};
 
 TEST_F(SessionBodyTest, ABodyThatFindsNoRoomIsRefusedWhileWhatHasArrivedGoesOn) {
   std::vector<NetEventKind> told;

@@ -9,6 +9,7 @@
 
 #include "proxy/net/client/body_room.h"
 #include "proxy/net/client/session.h"
+#include "proxy/net/socket/plain_stream.h"
 #include "tests/proxy/net/net_test_support.h"
 
 namespace armgate::net {
@@ -84,6 +85,36 @@ class SessionFixture : public NetTest {
     link.watch(nullptr, 0);
     co_return Receipt(std::make_unique<Ledger>(test.log_, path));
   }
+};
+
+// A session without TLS, and the client's end of its connection.
+class PlainSession : public SessionFixture {
+ protected:
+  PlainSession() {
+    const auto [server, client] = make_tcp_pair();
+    client_ = client;
+    make_session(std::make_unique<PlainStream>(wrap(server)));
+  }
+  ~PlainSession() override {
+    if (client_ >= 0) ::close(client_);
+    client_ = -1;
+  }
+  void receive_until(const std::string& text) {
+    run_until([&] {
+      received_.take_from(client_);
+      return received_.text.find(text) != std::string::npos;
+    });
+  }
+  std::string ask(const std::string& request, const std::string& until = "\r\n\r\n") {
+    received_.text.clear();
+    if (!running_) begin();
+    send_text(client_, request);
+    receive_until(until);
+    return received_.text;
+  }
+
+  int client_ = -1;
+  Received received_;
 };
 
 }  // namespace armgate::net

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "proxy/net/socket/plain_stream.h"
 #include "tests/proxy/net/client/session_fixture.h"
 
 namespace armgate::net {
@@ -19,30 +18,8 @@ using ::testing::StartsWith;
 
 constexpr std::string_view kHost = "Host: arm.example.test\r\n";
 
-class SessionTest : public SessionFixture {
+class SessionTest : public PlainSession {
  protected:
-  SessionTest() {
-    const auto [server, client] = make_tcp_pair();
-    client_ = client;
-    make_session(std::make_unique<PlainStream>(wrap(server)));
-  }
-  ~SessionTest() override {
-    if (client_ >= 0) ::close(client_);
-    client_ = -1;
-  }
-  void receive_until(const std::string& text) {
-    run_until([&] {
-      received_.take_from(client_);
-      return received_.text.find(text) != std::string::npos;
-    });
-  }
-  std::string ask(const std::string& request, const std::string& until = "\r\n\r\n") {
-    received_.text.clear();
-    if (!running_) begin();
-    send_text(client_, request);
-    receive_until(until);
-    return received_.text;
-  }
   // While the answer to `first`, which takes a second, is not written yet.
   void ask_for_b_during(const std::string& first) {
     begin();
@@ -57,9 +34,6 @@ class SessionTest : public SessionFixture {
     ::shutdown(client_, SHUT_WR);
     run_until([this] { return ended_; });
   }
-
-  int client_ = -1;
-  Received received_;
 };
 
 TEST_F(SessionTest, ServesRequestAfterRequest) {

@@ -38,7 +38,7 @@ class MemoryUpstream final : public Upstream {
  public:
   explicit MemoryUpstream(size_t bytes) : body_(network_body(bytes)) {}
 
-  Task<Result<UpstreamAnswer>> send(const arm::Request&, TimePoint) override {
+  Task<Result<UpstreamAnswer>> send(const arm::Request&, SendLimits) override {
     UpstreamAnswer answer;
     answer.head.status = 200;
     answer.head.fields.take_lines(kLines, 2);  // as a parsed head

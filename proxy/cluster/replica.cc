@@ -220,6 +220,14 @@ void Replica::confirm(TimePoint asked, TimePoint answered) {
   apart_from_.store(answered + options_.lease, std::memory_order_relaxed);
 }
 
+SendLimits Replica::limits_of_one(TimePoint deadline) const {
+  SendLimits limits(deadline);
+  limits.may_begin = &may_send_;
+  // The other half is for what the system has taken and not brought there yet (upstream.unacknowledged_max).
+  if (options_.quiet > Duration::zero()) limits.write_max = options_.quiet / 2;
+  return limits;
+}
+
 uint64_t Replica::surely_before(TimePoint when, uint64_t order) const {
   return std::max(order, last_order_in(positions_.surely_before(when)));
 }

@@ -33,6 +33,7 @@
 #include "proxy/cluster/positions.h"
 #include "proxy/seams/client_link.h"
 #include "proxy/seams/clock.h"
+#include "proxy/seams/upstream.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/lock/lock_table.h"
 #include "proxy/state/lock/reservations.h"
@@ -80,6 +81,7 @@ class Replica final : public Teller {
   struct Options {
     ReplicaId id = 0;
     Duration lease = std::chrono::seconds(10);  // for so long the others wait for its next word
+    Duration quiet{};                           // for so long after a death they leave what was under way alone
     size_t queue_max = 10'000;                  // events that wait for the log, and
     size_t queue_bytes_max = 64u << 20;         // their bodies; beyond, reads are not told, but that some are missing
     HashKey hash_key{};                         // of the cluster; by it bodies are known
@@ -144,7 +146,9 @@ class Replica final : public Teller {
 
   // ---- whether it is one of them ----
   // False when the others may take it for dead soon, or it for certain cannot tell them anything.
-  bool may_send() const { return tables_->clock.now() < sends_until_.load(std::memory_order_relaxed); }
+  bool may_send() const { return tables_->clock.exact_now() < sends_until_.load(std::memory_order_relaxed); }
+  // What one of them may do: begin only while it is one, and be done when the others look for what came of it.
+  SendLimits limits_of_one(TimePoint deadline) const;
   // The others take it for dead by now, or nobody can tell anybody anything.
   bool is_apart() const { return tables_->clock.now() >= apart_from(); }
   TimePoint apart_from() const { return apart_from_.load(std::memory_order_relaxed); }
@@ -262,6 +266,7 @@ class Replica final : public Teller {
   void wake_flushed(uint64_t row);
 
   const Options options_;
+  const std::function<bool()> may_send_ = [this] { return may_send(); };
   std::unique_ptr<const Tables> tables_;
   Positions positions_;
   std::function<void()> wake_;

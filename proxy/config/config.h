@@ -84,6 +84,7 @@ struct Config {
     Duration connect_max = std::chrono::seconds(10);
     size_t lookups_max = 4;
     Duration handshake_max = std::chrono::seconds(10);
+    Duration unacknowledged_max = std::chrono::seconds(30);
     Duration answer_max = std::chrono::minutes(5);
     Duration stall_max = std::chrono::seconds(60);
   } upstream;

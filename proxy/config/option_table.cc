@@ -139,6 +139,8 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
            "server answers for takes its place until the system gives up (resolv.conf(5): 10 s and more)"},
           {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)},
            "TLS handshake with an upstream host, at most"},
+          {"/upstream/unacknowledged_max", TimeSpan{&upstream.unacknowledged_max, seconds(1), hours(1)},
+           "how long bytes to an upstream host may stay unacknowledged; then the connection is given up, and they do not arrive later"},
           {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
            "from the request to the head of ARM's answer, at most"},
           {"/upstream/stall_max", TimeSpan{&upstream.stall_max, seconds(1), hours(1)},

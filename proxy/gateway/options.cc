@@ -144,6 +144,10 @@ net::UpstreamOptions upstream_options(const Config& config, const Parent& parent
   options.host.idle_max = config.upstream.idle_max;
   options.host.connect_max = config.upstream.connect_max;
   options.host.handshake_max = config.upstream.handshake_max;
+  // What leaves here must have arrived, or never will, when others take over the keys of a dead replica.
+  const bool has_others = !config.cluster.engine.empty() && config.cluster.quiet > Duration::zero();
+  options.host.unacknowledged_max =
+      has_others ? std::min(config.upstream.unacknowledged_max, config.cluster.quiet / 2) : config.upstream.unacknowledged_max;
   options.limits = http_limits(config);
   options.stall_max = config.upstream.stall_max;
   if (!config.upstream.ca_file.empty()) options.ca_file = config.upstream.ca_file;

@@ -28,8 +28,8 @@ std::atomic<uint64_t>& UpstreamWatch::counter_of(int status) {
   }
 }
 
-Task<Result<UpstreamAnswer>> UpstreamWatch::send(const arm::Request& request, TimePoint deadline) {
-  auto answer = co_await watched_.send(request, deadline);
+Task<Result<UpstreamAnswer>> UpstreamWatch::send(const arm::Request& request, SendLimits limits) {
+  auto answer = co_await watched_.send(request, limits);
   add_alone(answer ? counter_of(answer->head.status) : none_);
   co_return std::move(answer);
 }

@@ -28,7 +28,7 @@ class UpstreamWatch final : public Upstream {
  public:
   explicit UpstreamWatch(Upstream& watched) : watched_(watched) {}
 
-  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
   UpstreamCounts counts() const;
 

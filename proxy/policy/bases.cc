@@ -65,6 +65,12 @@ bool only_own_since(const History& history, const ClientRecord& record, const Wr
          std::ranges::all_of(entries, [&](const Entry& e) { return !is_written(e) || is_own(e); });
 }
 
+// Requires: there is one.
+const Entry& last_written(const History& history) {
+  const auto& entries = history.entries();
+  return *std::find_if(entries.rbegin(), entries.rend(), [](const Entry& e) { return e.cause == Cause::Written; });
+}
+
 // An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
 // shown.
 Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
@@ -73,7 +79,7 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   const uint64_t born = born_at(history, write);
   std::vector<ShownEntry> seen;
   const ClientRecord* record = history.client(write.client);
-  if (record != nullptr) seen = shown_before(history, *record, limits, write);
+  if (record != nullptr) seen = shown_before(history, *record, limits, write).known;
   std::erase_if(seen, [&](const ShownEntry& s) { return s.entry->etag != write.body_etag; });
   bases.possible = states_of(seen, write, born);
   if (record != nullptr && write.actors != Actors::Many) erase_known_gone(bases.possible, known_gone(history, *record, write));
@@ -109,12 +115,22 @@ bool may_be_former(const History& history, const ClientRecord& record, const His
   });
 }
 
+BaseState unknown_state() {
+  BaseState state;
+  state.gone = true;
+  return state;
+}
+
 // Nothing that the client was shown is known: certainly nothing, or nothing any more.
-Bases without_states(const History& history, const ClientRecord* record, const HistoryLimits& limits, const WriteFacts& write) {
+Bases without_states(const History& history, const ShownBefore& shown, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
+  if (shown.read_forgotten) {
+    bases.rule = BaseRule::Newest;
+    bases.possible.push_back(unknown_state());
+    return bases;
+  }
   const bool young = write.arrived.time - write.known_from < limits.observation_age;
-  const bool dropped =
-      history.clients_forgotten() != 0 || write.pages_forgotten || (record != nullptr && record->forgotten != 0);
+  const bool dropped = history.clients_forgotten() != 0 || write.pages_forgotten || shown.forgotten;
   bases.rule = young || dropped ? BaseRule::Forgotten : BaseRule::Unconditional;
   return bases;
 }
@@ -186,12 +202,13 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
     const bool is_behind = record != nullptr && since != 0 && only_own_since(history, *record, write, since);
     return is_behind ? behind_own_writes(std::move(bases), history, *record, limits, write) : bases;
   }
-  if (record == nullptr) return without_states(history, record, limits, write);
-  auto seen = shown_before(history, *record, limits, write);
+  if (record == nullptr) return without_states(history, {}, limits, write);
+  ShownBefore shown = shown_before(history, *record, limits, write);
+  std::vector<ShownEntry>& seen = shown.known;
   auto own = of_command(*record, seen, write);
   const bool by_id = !own.empty();
   if (by_id) seen = std::move(own);
-  if (seen.empty()) return without_states(history, record, limits, write);
+  if (seen.empty()) return without_states(history, shown, limits, write);
 
   const Actors actors = effective_actors(*record, write);
   const std::vector<ShownEntry> live = live_of(seen, history, limits, write, actors);
@@ -208,6 +225,12 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   Bases bases;
   bases.has_read = has_read;
   bases.possible = states_of(actors == Actors::Many || by_id ? live : one, write, born);
+  // One actor knows what it has asked for, also if it did not wait for the answer, or that got lost.
+  if (actors == Actors::Single && !by_id && newest != nullptr &&
+      only_own_since(history, *record, write, newest->entry->number)) {
+    BaseState asked_for = state_of({newest->observation, &last_written(history)}, write, born);
+    if (asked_for.body) bases.possible = {std::move(asked_for)};
+  }
   const bool is_repeated = write.repeated.order != 0;  // then what it may be built from is put together of two
   const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.possible.empty();
   if (may_be_wide && (is_repeated || any_other(live, bases.possible.front(), write))) {
@@ -223,12 +246,10 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
     bases.possible = {std::move(none)};
     bases.if_stale.clear();
   }
-  // Under one id the command itself has read here.
-  if (!by_id && may_be_former(history, *record, limits, write, actors)) {
-    BaseState former;
-    former.gone = true;  // a state that nothing is known of
-    bases.possible.push_back(std::move(former));
-  }
+  // Under one id the command itself has read here. Else one of many actors may build on what is not known any more.
+  const bool may_be_forgotten = actors == Actors::Many && shown.forgotten_at >= write.arrived.time - limits.think_max;
+  if (!by_id && (may_be_forgotten || may_be_former(history, *record, limits, write, actors)))
+    bases.possible.push_back(unknown_state());
   const bool creates = bases.possible.size() == 1 && bases.possible.front().absent;
   bases.rule = creates                  ? BaseRule::Create
                : by_id                  ? BaseRule::RequestId

@@ -21,9 +21,14 @@ auto newest(Entries& entries, Is is) -> decltype(&entries.front()) {
   return it == entries.rend() ? nullptr : &*it;
 }
 
+// Whoever asked.
+bool is_shown_alike(const Observation& one, const Observation& other) {
+  return one.entry == other.entry && one.as == other.as && one.lagging == other.lagging && one.lost == other.lost &&
+         one.api_version == other.api_version;
+}
+
 bool repeats(const Observation& last, const Observation& next) {
-  return last.entry == next.entry && last.as == next.as && last.lagging == next.lagging && !last.lost &&
-         last.request_id == next.request_id && last.api_version == next.api_version;
+  return is_shown_alike(last, next) && !last.lost && last.request_id == next.request_id;
 }
 
 }  // namespace
@@ -167,15 +172,31 @@ ClientRecord& History::client_record(const HistoryLimits& limits, const Hash128&
   return clients_[client];
 }
 
+// The first that was shown again in the same way since tells nothing. Else the oldest goes.
+void ClientRecord::forget_one() {
+  auto first = shown.begin();
+  const auto is_told_later = [&](const Observation& one) {
+    return std::any_of(std::next(first), shown.end(), [&](const Observation& later) { return is_shown_alike(one, later); });
+  };
+  while (first != shown.end() && !is_told_later(*first)) ++first;
+  if (first == shown.end()) return forget_oldest();
+  shown.erase(first);
+}
+
+void ClientRecord::forget_oldest() {
+  const Observation& oldest = shown.front();
+  if (oldest.as != ShownAs::OwnAnswer) {
+    forgotten = std::max(forgotten, oldest.last_shown.order);
+    forgotten_at = std::max(forgotten_at, oldest.last_shown.time);
+  }
+  shown.pop_front();
+}
+
 void History::observe(const HistoryLimits& limits, const Hash128& client, Observation next) {
   ClientRecord& record = client_record(limits, client);
   const TimePoint now = next.last_shown.time;
   const auto too_old = [&](const Observation& o) { return now - o.last_shown.time > limits.observation_age; };
-  while (!record.shown.empty() && (record.shown.size() >= limits.observations_max || too_old(record.shown.front()))) {
-    const Observation& oldest = record.shown.front();
-    if (oldest.as != ShownAs::OwnAnswer) record.forgotten = std::max(record.forgotten, oldest.last_shown.order);
-    record.shown.pop_front();
-  }
+  while (!record.shown.empty() && too_old(record.shown.front())) record.forget_oldest();
   const bool was_refused_between =
       !record.shown.empty() && std::any_of(record.refusals.begin(), record.refusals.end(), [&](const Refusal& r) {
         return r.told > record.shown.back().last_asked && r.told < next.last_asked;
@@ -185,6 +206,7 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
     record.shown.back().last_shown = next.last_shown;
     return;
   }
+  if (record.shown.size() >= limits.observations_max) record.forget_one();
   // An item of a list is looked up when a write comes, after what was shown later.
   const auto after =
       std::upper_bound(record.shown.begin(), record.shown.end(), next,

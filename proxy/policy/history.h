@@ -151,9 +151,12 @@ struct ClientRecord {
   std::vector<std::string> overlapped_ids;    // request ids under which two writes were under way at once
   TimePoint several_until{TimePoint::min()};  // two different writes at once: it is more than one actor
   uint64_t forgotten = 0;                     // reads up to this order may be missing
+  TimePoint forgotten_at{TimePoint::min()};   // when the last of them was
   int refused_in_a_row = 0;
 
   void accept(const HistoryLimits& limits, WriteAccepted write);  // one of its own (merged_base.cc)
+  void forget_one();
+  void forget_oldest();
 };
 
 // ---- events --------------------------------------------------------------------------------------------------------------------

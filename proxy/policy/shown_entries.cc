@@ -28,9 +28,9 @@ std::vector<const Entry*> own_failures(const History& history, const WriteFacts&
 }
 
 // What the client was shown of its own write whose operation failed. Once it has read what came of that, whoever goes on from the former
-// all the same undoes nothing but ARM's taking back, as long as nobody has written since.
+// all the same undoes nothing but ARM's taking back, as long as nobody has written since. Who is one actor asks for all that it wants.
 bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
-                    const std::vector<const Entry*>& failures) {
+                    const std::vector<const Entry*>& failures, Actors actors) {
   const auto shows_it = [&](const Entry* failed) {
     return failed->number <= one.entry->number && one.entry->number <= failed->ended;
   };
@@ -43,7 +43,7 @@ bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, 
     const bool without_it = s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
     return after_end || without_it;
   };
-  const bool has_read_since = std::ranges::any_of(seen, has_shown_it);
+  const bool has_read_since = actors == Actors::Single || std::ranges::any_of(seen, has_shown_it);
   const auto is_own_failure = [&](const Entry& e) { return std::ranges::find(failures, &e) != failures.end(); };
   return has_read_since && !history.written_since(failed->number, is_own_failure);
 }
@@ -66,21 +66,29 @@ void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, 
 
 bool is_pending(const ShownEntry& s) { return s.observation->lost || s.observation->lagging || s.late; }
 
-std::vector<ShownEntry> shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
-                                     const WriteFacts& write) {
+ShownBefore shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
+                         const WriteFacts& write) {
   const bool reads = std::ranges::any_of(record.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
   const uint64_t before = std::max(write.arrived.order, write.arrived_by);
-  std::vector<ShownEntry> seen;
-  seen.reserve(record.shown.size());
+  ShownBefore seen;
+  seen.forgotten = record.forgotten != 0;
+  seen.forgotten_at = record.forgotten_at;
+  seen.known.reserve(record.shown.size());
   auto next = history.entries().begin();  // what is shown next is mostly the entry after that which was shown last
   for (const Observation& o : record.shown) {
     const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
     if (!in_time || o.first_shown.order >= before) continue;
     const bool is_next = next != history.entries().end() && next->number == o.entry;
     const Entry* entry = is_next ? &*next : history.find(o.entry);
-    if (entry == nullptr) continue;
+    if (entry == nullptr) {
+      seen.forgotten = true;
+      if (o.as == ShownAs::OwnAnswer) continue;
+      seen.read_forgotten = true;
+      seen.forgotten_at = std::max(seen.forgotten_at, o.last_shown.time);
+      continue;
+    }
     next = history.entries().begin() + (entry - &history.entries().front()) + 1;
-    seen.push_back({&o, entry, o.first_shown.order >= write.arrived.order});
+    seen.known.push_back({&o, entry, o.first_shown.order >= write.arrived.order});
   }
   return seen;
 }
@@ -141,12 +149,13 @@ Actors effective_actors(const ClientRecord& record, const WriteFacts& write) {
 
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
                                 const WriteFacts& write, Actors actors) {
-  std::vector<ShownEntry> live = seen;
-  std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, seen, limits, write); });
+  std::vector<ShownEntry> left = seen;
   if (actors != Actors::Many) {
     const auto failures = own_failures(history, write);
-    std::erase_if(live, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, failures); });
+    std::erase_if(left, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, failures, actors); });
   }
+  std::vector<ShownEntry> live = left;
+  std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, left, limits, write); });
   prefer_own_version(live, write, actors);
   return live;
 }

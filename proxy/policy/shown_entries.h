@@ -24,8 +24,14 @@ bool is_pending(const ShownEntry& seen);
 
 // What the client was shown before the write came, oldest first. Its own answers alone count for observation_age; what a client has
 // read is what it builds on, however old that is.
-std::vector<ShownEntry> shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
-                                     const WriteFacts& write);
+struct ShownBefore {
+  std::vector<ShownEntry> known;
+  bool forgotten = false;                    // something of it is not known any more
+  bool read_forgotten = false;               // and it is what the client has read last, perhaps: so many states came after it
+  TimePoint forgotten_at{TimePoint::min()};  // when the last read that is not known any more was shown
+};
+ShownBefore shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
+                         const WriteFacts& write);
 
 // The states without what was replaced for the client so long ago that nobody builds on it any more, what came at other api-versions
 // than the write's, and what ARM has taken back.

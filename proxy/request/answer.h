@@ -30,6 +30,7 @@ arm::Response make_sick(std::string_view resource, std::string_view why, Duratio
 enum class Tried { No, WithoutEffect };
 arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried = Tried::No);
 arm::Response make_still_running(Duration retry_after);                               // 503 ArmgateBusy
+arm::Response make_kept(Duration retry_after);                                        // 503 ArmgateBusy
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);  // 409 ArmgateOutcomeUnknown
 // To a request that was carried out before, with that status. 409 ArmgateOutcomeUnknown; 409 ArmgateOperationFailed: what it began has.
 arm::Response make_answer_not_kept(std::string_view resource, int status);

@@ -20,6 +20,8 @@ ClientWait::ClientWait(Clock& clock, const Executor& executor, ClientLink& clien
 
 ClientWait::~ClientWait() { client_.watch(nullptr, 0); }
 
+bool ClientWait::may_begin() const { return !client_.gone() || is_mutant(Mutant::LeaverIsSent); }
+
 Task<ClientWait::End> ClientWait::await_grant(const QueuePosition& position) {
   return await_ready([&position] { return position.granted(); }, AtClosing::Stop);
 }

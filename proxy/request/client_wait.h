@@ -40,6 +40,8 @@ class ClientWait {
   Waiter& waiter() { return waiter_; }
   bool client_gone() const { return client_.gone(); }
   TimePoint until() const { return until_; }
+  // Whether what its client asked for may begin to be sent.
+  bool may_begin() const;
 
   // Suspends until the position is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
   // this stops waiting; a client that is gone wins over all.

@@ -5,11 +5,12 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "proxy/request/parts.h"
+#include "proxy/seams/upstream.h"
 
 namespace armgate {
 
 // One attempt of upstream.send(); what ARM says of the principal's budgets is noted. An answer that breaks off, is longer than
-// write_answer_bytes_max or does not end by `deadline` is an error with Sent::Answered. `request` must stay. Suspends.
-Task<Result<arm::Response>> send_whole(const Parts& parts, Hash128 principal, const arm::Request& request, TimePoint deadline);
+// write_answer_bytes_max or does not end by their deadline is an error with Sent::Answered. `request` must stay. Suspends.
+Task<Result<arm::Response>> send_whole(const Parts& parts, Hash128 principal, const arm::Request& request, SendLimits limits);
 
 }  // namespace armgate

@@ -26,6 +26,8 @@ class Clock {
   // Both may stand still until the caller suspends, or longer.
   virtual TimePoint now() const = 0;
   virtual WallTime wall() const = 0;
+  // Does not stand still: for what may not happen after a moment.
+  virtual TimePoint exact_now() const { return now(); }
 
   // The next place in the order of observed events; strictly increasing over all threads.
   virtual Moment next_moment() = 0;

@@ -56,6 +56,8 @@ RealClock::Turn::~Turn() {
 
 TimePoint RealClock::now() const { return now_in_turn != kNever ? now_in_turn : steady_now(); }
 
+TimePoint RealClock::exact_now() const { return steady_now(); }
+
 WallTime RealClock::wall() const {
   if (now_in_turn == kNever) return system_now();
   if (!wall_in_turn) wall_in_turn = system_now();

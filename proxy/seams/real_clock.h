@@ -25,6 +25,7 @@ class RealClock final : public Clock {
 
   TimePoint now() const override;
   WallTime wall() const override;
+  TimePoint exact_now() const override;
   Moment next_moment() override;
   void pass(uint64_t order);  // moments from now on come after it
   std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override;

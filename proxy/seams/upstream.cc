@@ -6,6 +6,10 @@
 
 namespace armgate {
 
+Error may_not_begin() {
+  return upstream_error(ErrorKind::Cancelled, Sent::No, "this armgate may not send any more: others may take it for dead");
+}
+
 Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits) {
   std::string whole;
   while (true) {

@@ -6,6 +6,7 @@
 // Cancel    destroying an UpstreamAnswer before its body ended closes the connection.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -39,14 +40,30 @@ struct UpstreamAnswer {
   std::unique_ptr<BodySource> body;
 };
 
+// Until when a request may leave, and its answer come.
+struct SendLimits {
+  SendLimits(TimePoint answered_by) : deadline(answered_by) {}  // NOLINT(google-explicit-constructor): mostly there is no other
+
+  TimePoint deadline;            // of the final answer's head
+  TimePoint begin_by = kNever;   // of the first byte: until then it waits for a connection
+  // Asked when all is ready and the first byte is about to leave, which may be long after the call: false, and none does. It outlives
+  // the call. Null: it may.
+  const std::function<bool()>* may_begin = nullptr;
+  Duration write_max = Duration::max();  // from the first byte to the last; then the connection is given up
+
+  bool may_begin_now() const { return may_begin == nullptr || (*may_begin)(); }
+};
+
 class Upstream {
  public:
   virtual ~Upstream() = default;
 
-  // Sends the request to request.head.host and waits for the head of the final answer, at most until `deadline`.
-  // Errors say in `sent` whether any byte of the request may have arrived.
-  virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) = 0;
+  // Sends the request to request.head.host and waits for the head of the final answer.
+  // Errors say in `sent` whether any byte of the request may have arrived; Cancelled with Sent::No: it may not begin any more.
+  virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) = 0;
 };
+
+Error may_not_begin();
 
 struct WholeLimits {
   size_t bytes = 0;

@@ -210,6 +210,12 @@ bool SendingLedger::maybe_applied(uint64_t sending) const {
   return s != nullptr && s->maybe_applied;
 }
 
+bool SendingLedger::is_heard(uint64_t sending) const {
+  MutexLock lock(&mutex_);
+  const Sending* s = find_locked(sending);
+  return s != nullptr && !s->undelivered && !(s->asker && s->asker->gone.load(std::memory_order_acquire));
+}
+
 int SendingLedger::note_visibility_try(uint64_t sending) {
   MutexLock lock(&mutex_);
   Sending* s = find_locked(sending);

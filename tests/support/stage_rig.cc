@@ -55,7 +55,8 @@ void begin_exchange(Exchange& exchange, const std::string& client, std::string_v
   exchange.arrived = arrived;
 }
 
-Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, TimePoint) {
+Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, SendLimits limits) {
+  if (!limits.may_begin_now()) co_return may_not_begin();
   const std::string line = request.head.method_token + " " + request.head.target;
   if (steps.empty() && otherwise) steps.push_back(otherwise(request));
   if (steps.empty()) {

@@ -37,7 +37,7 @@ class ScriptedUpstream final : public Upstream {
  public:
   explicit ScriptedUpstream(SimClock& clock) : clock_(clock) {}
 
-  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
   std::deque<Step> steps;
   std::function<Step(const arm::Request&)> otherwise;  // answers when the script is over

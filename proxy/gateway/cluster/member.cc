@@ -73,16 +73,15 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   if (const auto weak = weak_way_to_engine(config)) tell("cluster.engine: " + *weak);
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
-  std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));
+  std::unique_ptr<ClusterMember> member(new ClusterMember(clock, history));
   member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{
-      .id = (*engine)->joined().id, .lease = (*engine)->joined().lease, .hash_key = (*engine)->joined().hash_key});
+      .id = (*engine)->joined().id, .lease = (*engine)->joined().lease, .quiet = config.cluster.quiet, .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   return member;
 }
 
-ClusterMember::ClusterMember(Duration quiet, RealClock& clock, MemoryStore::Options history)
-    : quiet_(quiet), clock_(clock), history_(history) {}
+ClusterMember::ClusterMember(RealClock& clock, MemoryStore::Options history) : clock_(clock), history_(history) {}
 ClusterMember::~ClusterMember() = default;
 
 HashKey ClusterMember::hash_key() const { return engine_->joined().hash_key; }
@@ -119,7 +118,7 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 
 Result<void> ClusterMember::start(Parts& parts) {
   parts.shared.begin(clock_, engine_->joined().known_for);
-  share_tables(parts, *replica_, {[this](uint64_t order) { clock_.pass(order); }, quiet_, &history_});
+  share_tables(parts, *replica_, {[this](uint64_t order) { clock_.pass(order); }, &history_});
   return engine_->start(*replica_);
 }
 

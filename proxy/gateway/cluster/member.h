@@ -50,8 +50,7 @@ class ClusterMember {
 
  private:
   struct Lapse;
-  ClusterMember(Duration quiet, RealClock& clock, MemoryStore::Options history);
-  const Duration quiet_;
+  ClusterMember(RealClock& clock, MemoryStore::Options history);
   RealClock& clock_;
   MemoryStore history_;
   std::unique_ptr<cluster::Replica> replica_;

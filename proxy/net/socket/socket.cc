@@ -116,6 +116,7 @@ void Socket::close() {
   if (!is_open()) return;
   poller_.forget(fd_, *this);
   take_readable();
+  if (takes_back_ && unacknowledged() == 0) set_linger(false);
   ::close(std::exchange(fd_, -1));
   cancel(Waiting::Reader);
   cancel(Waiting::Writer);
@@ -143,6 +144,20 @@ bool Socket::is_broken() const {
 void Socket::acknowledge_now() {
   const int on = 1;
   if (is_open()) ::setsockopt(fd_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
+// RST in place of what the system would go on sending, minutes after the process has gone (socket(7), SO_LINGER).
+void Socket::set_linger(bool resets) {
+  const linger at_close{resets ? 1 : 0, 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_close, sizeof at_close);
+}
+
+void Socket::take_back_unacknowledged(Duration after) {
+  takes_back_ = is_open();
+  if (!takes_back_) return;
+  set_linger(true);
+  const auto milliseconds = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(after).count());
+  ::setsockopt(fd_, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 Error Socket::error_of(int number) const {

@@ -55,6 +55,9 @@ class Socket final : private Polled {
   bool is_broken() const;
   bool has_input() const;  // bytes, the end, or an error; takes none of them
   void acknowledge_now();
+  // From now on the connection breaks when bytes were not acknowledged for so long, and what has not left is taken back at close(), or
+  // when the process dies: nothing arrives that nobody waits for any more.
+  void take_back_unacknowledged(Duration after);
   const Peer& peer() const { return peer_; }
 
   // The errno of a failed call, as the kind of error it is to the caller.
@@ -75,6 +78,7 @@ class Socket final : private Polled {
 
   void became_ready(uint32_t events) override;
   void abandon() override;
+  void set_linger(bool resets);
   bool take_ready(Readiness what);
   Parked unpark(Side& side, Wake wake);  // nobody if nobody waits
   std::function<void()> take_readable();
@@ -87,6 +91,7 @@ class Socket final : private Polled {
   uint32_t events_ = 0;  // that the poller tells
   bool ended_ = false;   // by the peer or by an error: it stays readable
   bool has_ended_writing_ = false;
+  bool takes_back_ = false;
   std::array<bool, 2> ready_{};  // news of each kind since the last wait for it
   std::array<Side, 2> sides_;
   std::function<void()> readable_;

@@ -99,6 +99,7 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   auto socket = co_await connector_.connect(host_, options_.port, LocalTargets::Allow,
                                             std::min(deadline, clock_.now() + options_.connect_max));
   if (!socket) co_return std::move(socket).error();
+  (*socket)->take_back_unacknowledged(options_.unacknowledged_max);
   const std::string where = fmt::format("{} at {}", (*socket)->peer().name, far_end((*socket)->fd()));
   auto stream = TlsStream::make(*std::move(socket), context_);
   if (!stream) co_return std::move(stream).error();

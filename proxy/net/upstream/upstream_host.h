@@ -34,6 +34,7 @@ struct UpstreamHostOptions {
   Duration idle_max = std::chrono::seconds(55);  // below what ARM's front door allows: the first to close loses no request
   Duration connect_max = std::chrono::seconds(10);
   Duration handshake_max = std::chrono::seconds(10);
+  Duration unacknowledged_max = std::chrono::seconds(30);
   uint16_t port = 443;
 };
 

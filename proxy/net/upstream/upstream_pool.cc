@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -57,6 +58,10 @@ Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connecti
   if (head && head->head.status < 400) co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, "no refusal");
   if (head) head->keep_alive = false;  // the rest of the request is not sent any more
   co_return head;
+}
+
+TimePoint write_deadline(const SendLimits& limits, TimePoint now) {
+  return limits.write_max < limits.deadline - now ? now + limits.write_max : limits.deadline;
 }
 
 }  // namespace
@@ -121,7 +126,7 @@ Result<std::shared_ptr<UpstreamHost>> UpstreamPool::host_for(const std::string& 
   return host;
 }
 
-Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, TimePoint deadline) {
+Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, SendLimits limits) {
   PooledBuffer head;
   if (auto composed = http::compose_request(*head, request.head, http::body_length(request), options_.via); !composed) {
     co_return std::move(composed).error();
@@ -129,10 +134,14 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Tim
   auto host = host_for(request.head.host);
   if (!host) co_return std::move(host).error();
   while (true) {
-    auto connection = co_await (*host)->acquire(deadline);
+    auto connection = co_await (*host)->acquire(std::min(limits.deadline, limits.begin_by));
     if (!connection) co_return std::move(connection).error();
+    if (!limits.may_begin_now()) {
+      (*host)->give_back(*std::move(connection));
+      co_return may_not_begin();
+    }
     const bool reused = (*connection)->exchanges > 0;
-    auto answer = co_await exchange(*host, *std::move(connection), request, *head, deadline);
+    auto answer = co_await exchange(*host, *std::move(connection), request, *head, limits);
     if (answer || !reused || answer.error().sent != Sent::No || answer.error().kind != ErrorKind::Reset) co_return answer;
   }
 }
@@ -140,14 +149,14 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Tim
 // Writes the request and reads the head of the final answer. Errors say whether a byte may have arrived.
 Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& connection, const std::string& host,
                                                          const arm::Request& request, std::string_view head,
-                                                         TimePoint deadline) {
+                                                         SendLimits limits) {
   ByteStream& stream = *connection.stream;
   const arm::Method method = request.head.method;
   const uint64_t before = stream.bytes_written();
   const std::array<std::string_view, 2> pieces{head, request.body};
-  const auto written = co_await stream.write_all(pieces, deadline);
+  const auto written = co_await stream.write_all(pieces, write_deadline(limits, clock_.now()));
   if (written) {
-    auto answer = co_await read_final_head(connection, host, options_.limits, method, deadline);
+    auto answer = co_await read_final_head(connection, host, options_.limits, method, limits.deadline);
     if (!answer) {
       answer.error().source = ErrorSource::Upstream;
       answer.error().sent = Sent::Maybe;
@@ -164,8 +173,8 @@ Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& con
 
 Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost> host,
                                                     std::unique_ptr<UpstreamConnection> connection, const arm::Request& request,
-                                                    std::string_view head, TimePoint deadline) {
-  auto parsed = co_await ask(*connection, host->name(), request, head, deadline);
+                                                    std::string_view head, SendLimits limits) {
+  auto parsed = co_await ask(*connection, host->name(), request, head, limits);
   if (!parsed) {
     host->discard(std::move(connection));
     co_return std::move(parsed).error();

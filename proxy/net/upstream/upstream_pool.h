@@ -36,7 +36,7 @@ class UpstreamPool final : public Upstream {
   // BadInput if a CA file cannot be used.
   static Result<std::unique_ptr<UpstreamPool>> make(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
 
-  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
   size_t connections() const;
 
@@ -47,9 +47,9 @@ class UpstreamPool final : public Upstream {
   SSL_CTX* context_for(const std::string& name) const;
   Result<std::shared_ptr<UpstreamHost>> host_for(const std::string& name);
   Task<Result<http::ParsedResponseHead>> ask(UpstreamConnection& connection, const std::string& host,
-                                             const arm::Request& request, std::string_view head, TimePoint deadline);
+                                             const arm::Request& request, std::string_view head, SendLimits limits);
   Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host, std::unique_ptr<UpstreamConnection> connection,
-                                        const arm::Request& request, std::string_view head, TimePoint deadline);
+                                        const arm::Request& request, std::string_view head, SendLimits limits);
 
   Clock& clock_;
   const Executor executor_;

@@ -106,9 +106,11 @@ std::vector<uint64_t> FairShare::grant(TimePoint now) {
     for (auto it = clients_.begin(); it != clients_.end(); ++it) {
       if (it->second.line.empty()) continue;
       const uint64_t first = it->second.line.begin()->second;
-      const bool by_age = is_mutant(Mutant::LongestWaiterFirst) || it->second.served == next->second.served;
-      const bool is_before = next == clients_.end() || (by_age ? first < oldest : it->second.served < next->second.served);
-      if (!is_before) continue;
+      if (next != clients_.end()) {
+        const bool by_age = is_mutant(Mutant::LongestWaiterFirst) || it->second.served == next->second.served;
+        const bool is_before = by_age ? first < oldest : it->second.served < next->second.served;
+        if (!is_before) continue;
+      }
       next = it;
       oldest = first;
     }

@@ -20,7 +20,7 @@ class Collector final : public cluster::Teller {
 // Nobody is asked.
 class NoUpstream final : public Upstream {
  public:
-  Task<Result<UpstreamAnswer>> send(const arm::Request&, TimePoint) override {
+  Task<Result<UpstreamAnswer>> send(const arm::Request&, SendLimits) override {
     co_return upstream_error(ErrorKind::Unreachable, Sent::No, "a journal is imported, and nothing is sent");
   }
 };

@@ -67,6 +67,10 @@ std::optional<Outcome> answered_elsewhere(const Write& write) {
 
 bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }
 
+SendLimits limits_of_one(const Parts& parts, TimePoint deadline) {
+  return parts.cluster == nullptr ? SendLimits(deadline) : parts.cluster->limits_of_one(deadline);
+}
+
 bool may_send(const Parts& parts) { return parts.cluster == nullptr || parts.cluster->may_send(); }
 
 }  // namespace armgate

@@ -10,6 +10,7 @@
 #include "proxy/async/task.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/write/write.h"
+#include "proxy/seams/upstream.h"
 #include "proxy/state/lock/lock_table.h"
 #include "rules/plan.h"
 
@@ -40,5 +41,8 @@ bool may_show(const Parts& parts);
 
 // False: the others may take this process for dead soon, and its keys.
 bool may_send(const Parts& parts);
+
+// Of a sending that only one of several processes may do.
+SendLimits limits_of_one(const Parts& parts, TimePoint deadline);
 
 }  // namespace armgate

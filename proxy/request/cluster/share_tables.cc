@@ -33,9 +33,7 @@ cluster::Replica::Tables tables_of(Parts& parts, SharingOptions options) {
                                   .turns = shared.turns,
                                   .reservations = shared.reservations,
                                   .pass = std::move(options.pass)};
-  tables.adopt = [&parts, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
-    spawn(parts.executor, adopt(parts, std::move(undelivered), quiet));
-  };
+  tables.adopt = [&parts](cluster::AdoptedWrite undelivered) { spawn(parts.executor, adopt(parts, std::move(undelivered))); };
   tables.waited_for = [&shared](const std::vector<Hash128>& keys) { wake_watchers(shared, keys); };
   tables.ended = [&shared, on_loop](const std::vector<Hash128>& keys) {
     on_loop([&shared, keys] { end_adopted(shared, keys); });

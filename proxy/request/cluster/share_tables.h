@@ -14,7 +14,6 @@ namespace armgate {
 
 struct SharingOptions {
   std::function<void(uint64_t order)> pass;  // of the clock: moments from now on come after it
-  Duration quiet{};                          // for how long a dead replica's write without an answer is left alone
   MemoryStore* history = nullptr;            // gets every replica's writes; null: nobody asks
 };
 

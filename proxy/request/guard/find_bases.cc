@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "arm/etag.h"
 #include "base/mutant.h"
@@ -28,6 +29,19 @@ bool may_be_strengthened(const Write& write) {
 void leave_to_client(Write& write) {
   write.bases = {};
   write.bases.rule = policy::BaseRule::OwnPrecondition;
+}
+
+// Who has given up waiting for its answer and asks for something else is no second actor.
+void leave_for_gone_clients(const Write& write) {
+  std::vector<uint64_t> unheard;
+  write.ask([&](const policy::History& history) {
+    const policy::ClientRecord* record = history.client(write.client.key);
+    if (record == nullptr) return;
+    for (const policy::UnderWay& other : record->under_way) unheard.push_back(other.id);
+  });
+  std::erase_if(unheard, [&](uint64_t sending) { return sending == 0 || write.ledger().is_heard(sending); });
+  for (const uint64_t sending : unheard)
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::WriteLeft{write.client.key, sending});
 }
 
 }  // namespace
@@ -71,6 +85,7 @@ bool insists(const Write& write) {
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
   if (!write.replaces) return;
+  leave_for_gone_clients(write);
   write.parts.shared.resources.apply(
       write.plan.resource_key,
       policy::WriteArrived{write.client.key, {write.sending, write.request_hash, write.request_id}, write.parts.clock.now()});

@@ -25,6 +25,7 @@ class Guarded {
   const Precondition& precondition() const { return precondition_; }
   WriteLease take_lease() && { return std::move(lease_); }
   uint64_t kept_as() const { return lease_.kept_as(); }
+  bool is_to_be_sent() const { return !found_done_; }
 
  private:
   friend Task<Step<Guarded>> guard(const Write& write, WriteLease lease);

@@ -185,6 +185,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
     const auto end = co_await pause_counted(write, kLagPause, ClientWait::AtClosing::Stop);
     if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-while-verifying");
     if (end == ClientWait::End::Ready) continue;
+    if (end == ClientWait::End::Closing) co_return try_later(write, kClosing, "armgate-ends");
     co_return try_later(write, "ARM does not show the last write yet.", kWaited);
   }
 }

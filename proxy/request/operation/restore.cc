@@ -233,10 +233,15 @@ void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys) 
   }
 }
 
-Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet) {
+Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered) {
   const JournaledWrite& former = undelivered.write;
   auto leased = leased_write(parts, former);
-  if (!leased) co_return parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
+  if (!leased) {
+    // By the mode and the rules of another replica it has its keys, and that one looks for its end. None may be left.
+    co_await parts.clock.sleep_for(rules::LeaseTerm{}.cap);
+    if (!undelivered.lease.is_over()) parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
+    co_return;
+  }
   const Moment now = parts.clock.next_moment();
   leased->owned = own_again(parts, former);
   leased->because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
@@ -246,7 +251,7 @@ Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet
     leased->interval = kDoubtInterval;
     if (undelivered.is_heir) note_may_have_changed(parts, *leased, {{}, nullptr, false}, now);
     undelivered.lease.set_phase(WritePhase::Doubt);
-    co_await parts.clock.sleep_for(quiet);
+    co_await parts.clock.sleep_for(parts.cluster->options().quiet);
   }
   if (undelivered.lease.is_over()) co_return;
   leased->opened = parts.clock.now();

@@ -48,9 +48,9 @@ auto in_order_of_begin(Process& former) {
 void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);
 
 // A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose outcome nobody
-// knows that is not looked for before `quiet` is over: its sender may have been paused, and send it yet. All processes do this; one of
+// knows that is not looked for before cluster.quiet is over: what its sender had begun to send may yet arrive. All processes do this; one of
 // them is the heir.
-Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet);
+Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered);
 // Another has seen the end of what was adopted and had these keys.
 void end_adopted(SharedState& shared, const std::vector<Hash128>& keys);
 

@@ -85,7 +85,7 @@ Task<Result<arm::Response>> send(const Attempt& attempt) {
   if (!attempt.if_match.empty()) request.head.fields.add("If-Match", attempt.if_match);
   if (attempt.must_be_absent) request.head.fields.add("If-None-Match", "*");
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  co_return co_await send_whole(parts, attempt.again->principal, request, deadline);
+  co_return co_await send_whole(parts, attempt.again->principal, request, limits_of_one(parts, deadline));
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.

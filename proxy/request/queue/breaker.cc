@@ -87,9 +87,8 @@ Task<std::optional<Outcome>> refuse_if_sick(const Write& write) {
   co_return refused(write, judged.sick);
 }
 
-std::optional<Outcome> refuse_before_waiting(const Write& write) {
-  const bool knows_all = write.parts.cluster == nullptr;  // else others may have seen more
-  if (!knows_all || !may_be_kept_away(write) || write.plan.rule->breaker.mode != rules::Mode::Protect) return std::nullopt;
+std::optional<Outcome> refuse_known_sick(const Write& write) {
+  if (!may_be_kept_away(write) || write.plan.rule->breaker.mode != rules::Mode::Protect) return std::nullopt;
   const auto judged = judge(write, write.parts.clock.now());
   if (judged.goes != Goes::No || is_being_deleted(write)) return std::nullopt;
   return refused(write, judged.sick);

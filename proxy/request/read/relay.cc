@@ -65,16 +65,17 @@ bool may_send_again(const Exchange& exchange, const Error& error) {
   return error.kind != ErrorKind::TimedOut && (error.sent == Sent::No || (safe && error.sent == Sent::Maybe));
 }
 
-Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange) {
+Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, bool acts) {
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  const SendLimits limits = acts ? limits_of_one(parts, deadline) : SendLimits(deadline);
   const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
     if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
   };
   exchange.forwarded = parts.clock.next_moment();
-  auto answer = co_await parts.upstream.send(exchange.request, deadline);
+  auto answer = co_await parts.upstream.send(exchange.request, limits);
   count(answer);
   if (!answer && may_send_again(exchange, answer.error())) {
-    answer = co_await parts.upstream.send(exchange.request, deadline);
+    answer = co_await parts.upstream.send(exchange.request, limits);
     count(answer);
   }
   const arm::RequestHead& head = exchange.request.head;
@@ -265,7 +266,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
       co_return Receipt();
     }
   }
-  auto sent = co_await send_relayed(parts, exchange);
+  auto sent = co_await send_relayed(parts, exchange, action.has_value());
   if (!sent) {
     auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
     if (tap != nullptr) tap->lost(sent.error());

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "arm/etag.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/leased_write.h"
@@ -34,14 +36,19 @@ void apply_precondition(arm::Headers& fields, const Attempts& attempts) {
   if (attempts.must_be_absent) fields.set("If-None-Match", "*");
 }
 
-Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
+// Asked when a connection is free, however long that took: its client may have left, or others may take this process for dead.
+using MayBegin = std::function<bool()>;
+
+Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts, const MayBegin& may_begin) {
   const Parts& parts = write.parts;
   if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
   ++attempts.sent;
   ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  return send_whole(parts, write.exchange.principal, write.exchange.request,
-                    parts.clock.now() + parts.shared.options.answer_timeout);
+  SendLimits limits = limits_of_one(parts, parts.clock.now() + parts.shared.options.answer_timeout);
+  limits.begin_by = write.client_wait.until();
+  limits.may_begin = &may_begin;
+  return send_whole(parts, write.exchange.principal, write.exchange.request, limits);
 }
 
 // The body of an answer for reading; what cannot be decoded reads as empty and so classifies as nothing.
@@ -131,10 +138,11 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   attempts.known_since = intent.precondition().known_since;
   if (attempts.known_since == 0) attempts.known_since = write.bases.known_since();
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
+  const MayBegin may_begin = [&write] { return write.client_wait.may_begin() && may_send(write.parts); };
   while (true) {
     if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).ended();
     intent.set_phase(WritePhase::Sent);
-    auto answer = co_await send_once(write, attempts);
+    auto answer = co_await send_once(write, attempts, may_begin);
     intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)

@@ -49,7 +49,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
     // Nobody is to wait for its place meanwhile.
     co_return try_later(write, "The journal cannot take the write.", "journal-unavailable");
   }
-  if (write.client_wait.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
+  if (!write.client_wait.may_begin()) {
     WriteOutcome not_sent;
     not_sent.kind = OutcomeKind::NotSent;
     not_sent.known = parts.clock.wall();

@@ -25,15 +25,17 @@ namespace armgate {
 namespace {
 
 // What an earlier write of its client's came to while this one waited changes what this one may be built from: it has failed, so that its
-// answer is no base, or it has deleted the resource.
+// answer is no base, or it has deleted the resource; and who is one actor knows what it has asked for.
 bool own_write_ended_otherwise(const Write& write) {
   const uint64_t arrived = write.facts.arrived.order;
   return write.replaces && write.ask([&](const policy::History& history) {
-    const auto has_failed = [&](const policy::Entry& e) {
-      return e.failed && e.writer == write.client.key && e.ended > arrived;
+    const bool is_one_actor = write.client.declared.actors == policy::Actors::Single;
+    const auto tells = [&](const policy::Entry& e) {
+      if (e.writer != write.client.key || e.cause != policy::Cause::Written) return false;
+      return (e.failed && e.ended > arrived) || (is_one_actor && e.number > arrived);
     };
     const bool is_deleted = history.deleted() > arrived && history.deleted_by() == write.client.key;
-    return is_deleted || std::ranges::any_of(history.entries(), has_failed);
+    return is_deleted || std::ranges::any_of(history.entries(), tells);
   });
 }
 
@@ -48,12 +50,14 @@ Task<Outcome> run_steps(Write& write) {
   if (!locked) co_return std::move(locked).ended();
   if (own_write_ended_otherwise(write)) find_bases(write);
   // What ran before it may have made the resource sick, or well; in a cluster others tell it to who waits.
-  if (may_be_kept_away(write)) {
+  if (auto refused = refuse_known_sick(write)) co_return *std::move(refused);
+  auto guarded = co_await guard(write, *std::move(locked));
+  if (!guarded) co_return std::move(guarded).ended();
+  // Only what is sent shows whether the resource is sick still.
+  if (guarded->is_to_be_sent() && may_be_kept_away(write)) {
     auto refused = co_await refuse_if_sick(write);
     if (refused) co_return *std::move(refused);
   }
-  auto guarded = co_await guard(write, *std::move(locked));
-  if (!guarded) co_return std::move(guarded).ended();
   auto intent = co_await intend(write, *std::move(guarded));
   if (!intent) co_return std::move(intent).ended();
   Outcome outcome = co_await forward(write, *intent);
@@ -83,7 +87,8 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
     is_recorded = co_await until_recorded(write.parts, write.exchange.executor);
   if (!is_recorded && outcome.kind == Outcome::Kind::Accepted) {
     // The answer is kept: sent again, the write gets it, and by then the others know of it.
-    auto later = unrecorded(write).answer;
+    write.report().reason = "cluster-unavailable";
+    auto later = make_kept(write.parts.shared.options.retry_after);
     explain(later.head, write.report());
     co_await write_answer(write.exchange, client_link, later);
     write.exchange.delivered = false;
@@ -107,7 +112,9 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   }
   auto coalesced = co_await coalesce(write, arrival);
   if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).ended());
-  if (auto refused = refuse_before_waiting(write)) co_return co_await deliver(write, client_link, *std::move(refused));
+  if (parts.cluster == nullptr) {  // else others may have seen more
+    if (auto refused = refuse_known_sick(write)) co_return co_await deliver(write, client_link, *std::move(refused));
+  }
   detect_patch_copy(write);
   const WriteUnderWay under_way(write);
   if (parts.cluster != nullptr) {

@@ -14,7 +14,7 @@ namespace {
 
 class Scripted final : public Upstream {
  public:
-  Task<Result<UpstreamAnswer>> send(const arm::Request&, TimePoint) override {
+  Task<Result<UpstreamAnswer>> send(const arm::Request&, SendLimits) override {
     const int status = statuses.front();
     statuses.pop_front();
     if (status == 0) co_return gateway_error(ErrorKind::Unreachable, "nobody there");

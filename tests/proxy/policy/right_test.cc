@@ -50,6 +50,31 @@ TEST(Right, ARefusalThatWasLostGivesNone) {
   EXPECT_FALSE(told.right('A').may_send);
 }
 
+TEST(Right, IsOverForOneActorThatHasWrittenSince) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "1");
+  EXPECT_TRUE(told.right('A', Actors::Single).may_send);
+  told.write('A', "2");
+  told.write('B', "3");
+  told.show('A', "3");
+  EXPECT_FALSE(told.right('A', Actors::Single).may_send) << "it got through";
+  EXPECT_TRUE(told.right('A').may_send) << "another of its actors did, perhaps";
+}
+
+// Exported files keep the ETag of what they were made of.
+TEST(Right, OfAFileIsGivenByTheRefusalOfThatFile) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A', "file");
+  told.show('A', "2");
+  told.facts.body_etag = "1";
+  EXPECT_FALSE(told.right('A').may_send) << "another one";
+  told.facts.request_hash = Told::hash("file");
+  EXPECT_TRUE(told.right('A').may_send);
+}
+
 TEST(Right, AReadThatLagsIsHeldAgainstWhatIsNewer) {
   Told told;
   told.show('A', "1");

@@ -199,5 +199,73 @@ TEST(SeenTakenBack, NotIfNobodyKnowsHowTheOperationEnded) {
   EXPECT_EQ(told.bases_text('A'), "newest 3 | 3 2 1");
 }
 
+// ---- what is forgotten -------------------------------------------------------------------------------------------------------------
+
+// SDKs give each request an id of its own, so that no two reads are told as one.
+TEST(SeenForgotten, HoweverOftenTheNewestIsReadTheOlderOneStaysPossible) {
+  Told told;
+  told.show('A', "1", {.id = "first"});
+  for (int read = 0; read < 200; ++read) told.show('A', "2", {.id = std::to_string(read)});
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+  EXPECT_LE(told.client('A').shown.size(), told.limits.observations_max);
+}
+
+TEST(SeenForgotten, OneOfManyActorsMayBuildOnWhatIsNotKnownAnyMore) {
+  Told told;
+  told.limits.observations_max = 2;
+  for (const char* etag : {"1", "2", "3"}) told.show('A', etag);
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 3 2 gone");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 3");
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 3");
+}
+
+TEST(SeenForgotten, WhatAClientHasReadIsNoFreePassWhenSoManyStatesCameAfterIt) {
+  for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) {
+    Told told;
+    told.limits.entries_max = 2;
+    told.show('A', "1");
+    for (const char* etag : {"2", "3", "4"}) told.write('B', etag);
+    told.pass(hours(24));  // nobody may have written before this process knew of it
+    EXPECT_EQ(told.bases_text('A', actors), "newest gone");
+    told.show('A', "4");
+    EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 4");
+  }
+}
+
+TEST(SeenForgotten, NorIsItsOwnLastAnswer) {
+  Told told;
+  told.limits.entries_max = 2;
+  told.facts.known_from = told.now() - hours(24);
+  told.write('A', "1");
+  for (const char* etag : {"2", "3", "4"}) told.write('B', etag);
+  EXPECT_EQ(told.bases_text('A'), "forgotten");
+}
+
+// ---- one actor ---------------------------------------------------------------------------------------------------------------------
+
+TEST(SeenBySingle, WhatItAskedForIsItsBaseAlsoIfTheAnswerWasLost) {
+  Told told;
+  told.show('A', "1");
+  told.write('A', "2");
+  told.lose('A', told.client('A').shown.back().last_shown.order);
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 1");
+  told.write('B', "3");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1") << "somebody else's change is not its own";
+}
+
+TEST(SeenBySingle, AfterAFailureItGoesOnFromWhatWasThereBefore) {
+  Told told;
+  told.show('A', "1");
+  told.accept('A', "w");
+  told.answer('A', "w", "2", whole("{}"));
+  told.end("w", false);
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1") << "it knows by its poll";
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1") << "what was taken back replaces nothing";
+}
+
 }  // namespace
 }  // namespace armgate::policy

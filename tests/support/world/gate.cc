@@ -9,9 +9,9 @@
 
 namespace armgate::world {
 
-Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimePoint deadline) {
+Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, SendLimits limits) {
   if (!gate_.is_cut()) {
-    auto answer = co_await network_.send(request, deadline);
+    auto answer = co_await network_.send(request, limits);
     if (gate_.is_cut()) co_return upstream_error(ErrorKind::Reset, Sent::Maybe, "the process is gone");
     co_return std::move(answer);
   }
@@ -21,8 +21,9 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimeP
 
 std::unique_ptr<cluster::Replica> Gate::make_replica(const GateOptions& options) {
   if (options.log == nullptr) return nullptr;
+  const LogFaults& faults = options.log->faults();
   return std::make_unique<cluster::Replica>(
-      cluster::Replica::Options{.id = options.log->next_id(), .lease = options.log->faults().lease, .hashed_least = 1});
+      cluster::Replica::Options{.id = options.log->next_id(), .lease = faults.lease, .quiet = faults.quiet, .hashed_least = 1});
 }
 
 std::unique_ptr<Store> Gate::make_store(const GateOptions& options) {
@@ -44,7 +45,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
 }
 
 void Gate::join(const GateOptions& options) {
-  share_tables(parts_, *replica_, {[this](uint64_t order) { own_clock_.pass(order); }, options.quiet});
+  share_tables(parts_, *replica_, {[this](uint64_t order) { own_clock_.pass(order); }});
   parts_.cluster = replica_.get();
   member_ = options.log->join(*replica_, [this] { cut(); });
 }

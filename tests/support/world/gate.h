@@ -33,7 +33,6 @@ struct GateOptions {
   double poll_skipped = 0;        // of the watchers' own polls
   SimJournal* journal = nullptr;  // null: what it remembers is in memory only
   SimLog* log = nullptr;          // of the cluster that it is one of; null: it is alone
-  Duration quiet = std::chrono::seconds(60);
 };
 
 class Gate {
@@ -82,7 +81,7 @@ class Gate {
   class Wire final : public Upstream {
    public:
     Wire(const Gate& gate, SimClock& clock, Upstream& network) : gate_(gate), clock_(clock), network_(network) {}
-    Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+    Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
    private:
     const Gate& gate_;

@@ -42,6 +42,7 @@ struct LogFaults {
   double lost_reply = 0.01;
   double lost_signal = 0.2;
   Duration lease = std::chrono::seconds(10);
+  Duration quiet = std::chrono::seconds(60);
 };
 
 class SimLog {

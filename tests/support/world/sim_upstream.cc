@@ -153,8 +153,9 @@ void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
     flight->answer = failure_after_effect();
 }
 
-Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, TimePoint deadline) {
+Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, SendLimits limits) {
   using How = UpstreamWatch::How;
+  if (!limits.may_begin_now()) co_return may_not_begin();
   watch_.sending(request);
   ++sendings_[std::string(request.head.fields.get("x-sim-exchange"))];
   if (happens(faults_.refuse, "refused connection", request)) {
@@ -176,10 +177,10 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Time
   const TimePoint effect =
       late ? arrives + Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(kLateMax.count())))) : arrives;
   if (!lose_request) clock_.at(effect, [this, flight] { apply(flight); });
-  co_await clock_.sleep_until(std::min(late ? arrives : answered, deadline));
+  co_await clock_.sleep_until(std::min(late ? arrives : answered, limits.deadline));
 
   if (!flight->answer || late || lose_answer || clock_.now() < answered) {
-    const bool timed_out = clock_.now() >= deadline;
+    const bool timed_out = clock_.now() >= limits.deadline;
     if (timed_out && !lose_request && !flight->answer) flight->late = true;
     watch_.returned(request, How::Lost, nullptr);
     co_return upstream_error(timed_out ? ErrorKind::TimedOut : ErrorKind::Reset, Sent::Maybe,

@@ -48,7 +48,7 @@ class SimUpstream final : public Upstream {
  public:
   SimUpstream(SimClock& clock, sim::SimArm& arm, UpstreamWatch& watch, Trace& trace, NetworkFaults faults, uint64_t seed);
 
-  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
   // From now on the network and ARM are kind.
   void calm() { faults_ = NetworkFaults{}; }

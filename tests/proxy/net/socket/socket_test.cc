@@ -260,6 +260,44 @@ TEST_F(SocketTest, TheEndOfOurDirectionIsNoByteThatWaitsForItsAcknowledgement) {
   EXPECT_EQ(socket_->unacknowledged(), 0u);
 }
 
+// Else the system would deliver a write minutes after it was given up.
+TEST_F(SocketTest, WhatHasNotLeftIsTakenBackAtItsClose) {
+  for (const bool takes_back : {false, true}) {
+    auto [near, far] = make_tcp_pair();
+    auto socket = wrap(near);
+    if (takes_back) socket->take_back_unacknowledged(seconds(30));
+    const std::string much(1 << 20, 'x');
+    size_t sent = 0;
+    for (ssize_t taken = 0; (taken = ::send(socket->fd(), much.data(), much.size(), MSG_NOSIGNAL)) > 0;)
+      sent += static_cast<size_t>(taken);
+    socket->close();
+    size_t arrived = 0;
+    std::string area(1 << 20, 0);
+    ssize_t got = 0;
+    const auto has_news = [&, far = far] {
+      got = ::recv(far, area.data(), area.size(), MSG_DONTWAIT);
+      return got >= 0 || errno != EAGAIN;
+    };
+    for (run_until(has_news); got > 0; run_until(has_news)) arrived += static_cast<size_t>(got);
+    EXPECT_EQ(got < 0, takes_back) << "a reset";
+    EXPECT_EQ(arrived < sent, takes_back);
+    ::close(far);
+  }
+}
+
+TEST_F(SocketTest, AConnectionWithNothingUnderWayEndsInOrder) {
+  auto [near, far] = make_tcp_pair();
+  auto socket = wrap(near);
+  socket->take_back_unacknowledged(seconds(30));
+  socket->close();
+  Received received;
+  run_until([&, far = far] {
+    received.take_from(far);
+    return received.ended;
+  });
+  ::close(far);
+}
+
 TEST_F(SocketTest, ErrorsNameThePeerAndWhatItDid) {
   for (const int number : {ECONNRESET, EPIPE, ETIMEDOUT, ENOTCONN, ECONNABORTED}) {
     EXPECT_EQ(socket_->error_of(number).context, "the peer broke the connection") << number;

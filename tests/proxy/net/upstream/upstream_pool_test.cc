@@ -12,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Task<Result<std::string>> fetch(UpstreamPool& pool, arm::Request request, TimePoint deadline) {
-  auto answer = co_await pool.send(request, deadline);
+Task<Result<std::string>> fetch(UpstreamPool& pool, arm::Request request, SendLimits limits) {
+  auto answer = co_await pool.send(request, limits);
   if (!answer) co_return std::move(answer).error();
   TestClock clock;
   auto body = co_await read_whole(*answer->body, clock, {1 << 20, kNever});
@@ -70,6 +70,24 @@ TEST_F(UpstreamPoolTest, SendsARequestAndReusesTheConnection) {
   EXPECT_EQ(origin_.connections, 1);
   EXPECT_THAT(origin_.requests[0], StartsWith("GET /x?api-version=1 HTTP/1.1\r\nHost: arm.example.test\r\n"));
   EXPECT_THAT(origin_.requests[3], HasSubstr("Content-Length: 4\r\n"));
+}
+
+TEST_F(UpstreamPoolTest, AsksRightBeforeTheFirstByteWhetherItMayBegin) {
+  origin_.plays = {ok("one"), ok("two")};
+  EXPECT_EQ(got(), "200 one");
+  bool may = false;
+  const std::function<bool()> may_begin = [&may] { return may; };
+  SendLimits limits(kNever);
+  limits.may_begin = &may_begin;
+  const arm::Request write = request_to("arm.example.test", arm::Method::Put, "body");
+  const auto refused = await(fetch(*pool_, write, limits));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().sent, Sent::No);
+  EXPECT_EQ(refused.error().kind, ErrorKind::Cancelled);
+  EXPECT_EQ(origin_.requests.size(), 1u);
+  may = true;
+  EXPECT_EQ(await(fetch(*pool_, write, limits)).value(), "200 two");
+  EXPECT_EQ(origin_.connections, 1) << "the connection is as good as before";
 }
 
 TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {

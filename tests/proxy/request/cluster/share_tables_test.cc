@@ -39,6 +39,25 @@ TEST_F(SharedTables, AnUnlockOfALeaseThatAnotherGaveSaysWhose) {
   EXPECT_EQ(unlocked.lease_of, "repair");
 }
 
+// A switch to observe at one must not free what others protect.
+TEST_F(SharedTables, WhoDoesNotProtectLeavesADeadOnesKeysToTheOthers) {
+  for (const rules::Mode mode : {rules::Mode::Observe, rules::Mode::Protect}) {
+    ClusterRig rig;
+    rig.gates[1]->shared().rules.replace(shipped_ruleset(), mode);
+    rig.upstream.otherwise = [](const arm::Request& request) {
+      const bool asks = request.head.method == arm::Method::Get;
+      arm::Headers fields;
+      if (!asks) fields.add("Azure-AsyncOperation", "https://management.azure.com/subscriptions/s/operations/1");
+      return Step{"", asks ? 200 : 202, fields, asks ? R"({"status":"InProgress"})" : "", {}, {}, {}};
+    };
+    EXPECT_EQ(rig.ask(0, "one", patch(kScaleSet), R"({"sku":{"capacity":2}})").head.status, 202);
+    rig.pass(seconds(1));
+    rig.gates[0]->cut();
+    rig.pass(rig.log.faults().lease + rig.log.faults().quiet + seconds(60));
+    EXPECT_EQ(rig.gates[1]->parts().cluster->counts().claims, 1u) << "its operation runs";
+  }
+}
+
 TEST_F(SharedTables, WhatAJournalToldIsKnownSinceThen) {
   const WallTime since = gates[1]->shared().recorded_from - seconds(60);
   EXPECT_EQ(gates[1]->shared().former, 0u);

@@ -73,6 +73,10 @@ void UpstreamHost::discard(std::unique_ptr<UpstreamConnection> connection) {
   wake_next();
 }
 
+void UpstreamHost::discard_idle() {
+  for (auto& connection : std::exchange(idle_, {})) discard(std::move(connection));
+}
+
 // The most recently used one, so that the others grow old and are closed.
 std::unique_ptr<UpstreamConnection> UpstreamHost::take_idle() {
   close_old();

@@ -50,6 +50,8 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   void give_back(std::unique_ptr<UpstreamConnection> connection);
   // The connection cannot be used again.
   void discard(std::unique_ptr<UpstreamConnection> connection);
+  // Nor are those that nobody uses: the way that they all go may be dead.
+  void discard_idle();
 
   size_t open() const { return open_; }
   bool unused() const { return open_ == 0 && waiting_.empty() && promised_ == 0; }

@@ -177,6 +177,8 @@ Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost
   auto parsed = co_await ask(*connection, host->name(), request, head, limits);
   if (!parsed) {
     host->discard(std::move(connection));
+    // Whoever asks again is not to meet the next one that a firewall has forgotten.
+    if (parsed.error().sent == Sent::Maybe) host->discard_idle();
     co_return std::move(parsed).error();
   }
   UpstreamAnswer answer;

@@ -66,6 +66,16 @@ TEST_F(UpstreamHostTest, WhatWasDiscardedIsClosedAndCountsNoMore) {
   EXPECT_EQ(origin_.connections, 2);
 }
 
+TEST_F(UpstreamHostTest, IdleOnesMayBeGivenUpAllAtOnce) {
+  auto first = take(), second = take(), used = take();
+  host_->give_back(std::move(first));
+  host_->give_back(std::move(second));
+  host_->discard_idle();
+  EXPECT_EQ(host_->open(), 1u) << "the one that is in use";
+  EXPECT_EQ(take()->exchanges, 0u);
+  host_->discard(std::move(used));
+}
+
 TEST_F(UpstreamHostTest, AnIdleConnectionWithAnythingToReadIsNotHandedOut) {
   for (const auto& [name, play] :
        {std::pair{"a farewell", Play{"", Play::Then::CloseNotify}}, std::pair{"an end", Play{"", Play::Then::BareFin}},

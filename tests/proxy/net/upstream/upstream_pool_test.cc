@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "tests/proxy/net/upstream/test_origin.h"
 
 namespace armgate::net {
@@ -88,6 +90,22 @@ TEST_F(UpstreamPoolTest, AsksRightBeforeTheFirstByteWhetherItMayBegin) {
   may = true;
   EXPECT_EQ(await(fetch(*pool_, write, limits)).value(), "200 two");
   EXPECT_EQ(origin_.connections, 1) << "the connection is as good as before";
+}
+
+TEST_F(UpstreamPoolTest, AfterALostAnswerNoOtherIdleConnectionIsTried) {
+  std::array<std::optional<Result<std::string>>, 2> got_both;
+  bool first = false, second = false;
+  const auto fetch_into = [this](std::optional<Result<std::string>>& into) -> Task<void> {
+    into.emplace(co_await fetch(*pool_, request_to("arm.example.test"), kNever));
+  };
+  start(fetch_into(got_both[0]), first);
+  start(fetch_into(got_both[1]), second);
+  origin_.plays = {ok("one"), ok("two"), {"", Play::Then::Reset}, ok("three")};
+  run_until([&] { return first && second; });
+  EXPECT_EQ(origin_.connections, 2);
+  EXPECT_FALSE(get().ok());
+  EXPECT_EQ(got(), "200 three");
+  EXPECT_EQ(origin_.connections, 3);
 }
 
 TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {

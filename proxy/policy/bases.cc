@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "proxy/policy/entry_match.h"
 #include "proxy/policy/shown_entries.h"
 
 namespace armgate::policy {
@@ -157,10 +158,6 @@ void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& 
   bases.may_merge = record.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
 }
 
-bool is_same_body(const SharedBody& a, const SharedBody& b) {
-  return a == b || (a->is_partial == b->is_partial && a->compressed == b->compressed && a->bytes == b->bytes);
-}
-
 // Whether an older state can be told from the newest, as far as is known. If all show the same, which of them it was makes no difference:
 // nothing looks stale against its own bytes (narrow_down()).
 bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, const WriteFacts& write) {
@@ -168,7 +165,7 @@ bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, con
   return std::any_of(live.begin(), live.end(), [&](const ShownEntry& s) {
     if (s.entry->number >= newest.entry) return false;
     const Rendering* rendering = may_tell && !s.entry->absent ? s.entry->rendered_at(write.api_version) : nullptr;
-    return rendering == nullptr || !rendering->body || !is_same_body(rendering->body, newest.body);
+    return rendering == nullptr || !same_bytes(rendering->body, newest.body);
   });
 }
 

@@ -3,14 +3,11 @@
 #include "arm/body/content.h"
 
 namespace armgate::policy {
-namespace {
 
 bool same_bytes(const SharedBody& a, const SharedBody& b) {
   if (a == b) return a != nullptr;
   return a && b && a->compressed == b->compressed && a->is_partial == b->is_partial && a->bytes == b->bytes;
 }
-
-}  // namespace
 
 bool is_shown_by(const Entry& entry, const StateShown& shown) {
   if (entry.absent || shown.absent) return entry.absent && shown.absent;

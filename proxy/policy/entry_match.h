@@ -8,6 +8,9 @@
 
 namespace armgate::policy {
 
+// Of nothing there are none.
+bool same_bytes(const SharedBody& a, const SharedBody& b);
+
 // Whether the entry is what an answer shows. Without a body that could tell, the ETag does.
 bool is_shown_by(const Entry& entry, const StateShown& shown);
 

@@ -172,9 +172,8 @@ bool is_same_change(const Difference& difference, const std::pair<size_t, size_t
 
 bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
   if (!right.may_send || right.last_read.absent != there.absent) return false;
-  const auto was_found = [&](const Refusal& r) { return r.found && r.found->bytes == there.json; };
-  const bool marked = std::any_of(right.same_change.begin(), right.same_change.end(), was_found);
-  if (marked && is_mutant(Mutant::RefusalMarksState)) return false;
+  const auto was_found = [&](const Refusal& r) { return r.found->bytes == there.json; };
+  if (is_mutant(Mutant::RefusalMarksState) && std::ranges::any_of(right.same_change, was_found)) return false;
   if (there.absent) return true;
   Table table(there.api_version);
   const size_t at = *table.add({there.json, BodyKind::Whole});
@@ -195,7 +194,6 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   const auto olds = add_all(table, right.superseded);
   std::vector<std::pair<size_t, size_t>> refused;  // what was found, and what was asked for
   for (const Refusal& refusal : right.same_change) {
-    if (!refusal.found || !refusal.requested_body) continue;
     const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
     const auto wished = table.add({refusal.requested_body->bytes, BodyKind::Whole});
     if (found && wished) refused.emplace_back(*found, *wished);

@@ -193,16 +193,21 @@ std::shared_ptr<OwnedOperation> own_again(Parts& parts, const JournaledWrite& fo
   return owned;
 }
 
+// How far it was, and by what its end is seen.
+void take_on(Parts& parts, const JournaledWrite& former, LeasedWrite& leased) {
+  leased.because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  if (former.outcome) leased.tracking = former.outcome->tracking;
+  leased.owned = own_again(parts, former);
+  if (leased.tracking.by == arm::TrackedBy::Nothing) leased.tracking = tracked_by_resource(*leased.planned.plan);
+}
+
 // What is known of it, to everybody who asks from now on.
 void complete(Parts& parts, const JournaledWrite& former, LeasedWrite& leased) {
   const Moment now = parts.clock.next_moment();
   leased.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
   if (!was_accepted(former)) leased.interval = kDoubtInterval;
-  leased.because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  take_on(parts, former, leased);
   leased.is_on_its_way = leased.because == LeasedBecause::InDoubt;
-  if (former.outcome) leased.tracking = former.outcome->tracking;
-  leased.owned = own_again(parts, former);
-  if (leased.tracking.by == arm::TrackedBy::Nothing) leased.tracking = tracked_by_resource(*leased.planned.plan);
   complete_from_plan(parts, target_of(former), leased);
   auto arrival = arrival_of(parts, former, *leased.planned.plan);
   const bool again = is_given_again(parts, former, arrival.repeats);
@@ -243,10 +248,7 @@ Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered) {
     co_return;
   }
   const Moment now = parts.clock.next_moment();
-  leased->owned = own_again(parts, former);
-  leased->because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
-  if (former.outcome) leased->tracking = former.outcome->tracking;
-  if (leased->tracking.by == arm::TrackedBy::Nothing) leased->tracking = tracked_by_resource(*leased->planned.plan);
+  take_on(parts, former, *leased);
   if (leased->because == LeasedBecause::InDoubt) {
     leased->interval = kDoubtInterval;
     if (undelivered.is_heir) note_may_have_changed(parts, *leased, {{}, nullptr, false}, now);

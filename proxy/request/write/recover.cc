@@ -182,10 +182,11 @@ Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState&
   policy::Verdict verdict;
   if (!creates && !has_failed) {
     // Without a base: nobody else could write meanwhile.
-    const bool goes = write.is_unconditional() || goes_again(write, attempts, now, verdict);
-    if (goes && !write.is_unconditional()) attempts.maybe_applied = false;
-    if (goes) write.report().reason = "answer-lost-state-unmoved";
-    if (goes) return {};
+    if (write.is_unconditional() || goes_again(write, attempts, now, verdict)) {
+      attempts.maybe_applied &= write.is_unconditional();
+      write.report().reason = "answer-lost-state-unmoved";
+      return {};
+    }
   }
   return refused(write,
                  "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
@@ -194,7 +195,8 @@ Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState&
 
 // What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so, nothing
 // goes before the lost one can take effect no more.
-Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
+Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) {
+  const bool is_guarded = attempts.must_be_absent || (write.is_guarded_by_etag() && !attempts.if_match.empty());
   const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
   while (true) {
     auto now = co_await see_up_to_date(write);
@@ -206,7 +208,7 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, 
     const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || shows_lost_sending(write, attempts, *now);
     if (taken_for_ours) co_return was_ours(write, *std::move(now));
     // Its ETag is not there any more, or what it would make is.
-    if (has_etag || attempts.must_be_absent) co_return decide_again(write, attempts, *now);
+    if (is_guarded) co_return decide_again(write, attempts, *now);
     // A client's own precondition is for ARM to judge.
     const bool is_decidable = !write.is_meant_anyway() && write.rule() != policy::BaseRule::OwnPrecondition;
     const TimePoint at = write.parts.clock.now();
@@ -348,8 +350,7 @@ Task<Step<void>> after_lost_answer(const Write& write, Attempts& attempts, const
       co_return unknown(write, "ARM's answer was lost again and again.");
     }
   }
-  const bool has_etag = write.replaces && write.is_guarded_by_etag() && !attempts.if_match.empty() && !attempts.must_be_absent;
-  if (write.replaces) co_return co_await after_lost_replacement(write, attempts, has_etag);
+  if (write.replaces) co_return co_await after_lost_replacement(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
   if (is_mutant(Mutant::PostSentAgain)) co_return Step<void>();
   co_return unknown(write, fmt::format("ARM's answer was lost: {}.", error.context));

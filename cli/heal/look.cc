@@ -9,6 +9,7 @@
 
 #include "arm/arm_error.h"
 #include "arm/resource_id.h"
+#include "cli/heal/steps/step.h"
 
 namespace armgate::heal {
 namespace {
@@ -94,6 +95,9 @@ Result<void> find_bodies(const World& world, const Target& target, const StandIn
   if (!pool) return std::move(pool).error();
   if (!*pool) return client_error(ErrorKind::BadInput, fmt::format("pool {} is gone", target.pool));
   found.pool = *std::move(pool);
+  if (found.pool->etag.empty()) {
+    return client_error(ErrorKind::BadInput, no_etag_text(*found.pool) + "; nothing is done");
+  }
   auto bodies = pool_bodies(found.pool->body, found.seen.cluster.version, stand_in);
   if (!bodies) return std::move(bodies).error();
   found.bodies = *std::move(bodies);

@@ -4,12 +4,16 @@
 // its write came only if that is certain; clocks of machines say nothing of each other, but a question to the engine does: its
 // time lay between the asking and the answer.
 //
-// Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later.
+// Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later. It holds while the engine's clock
+//            goes as fast as this machine's. A jump of it shows in the next answer, for that contradicts the one before; until then
+//            (a tenth of the lease: Engine asks so often) a row that was begun after a jump back may be named. So it may after a jump
+//            that no answer contradicts: one shorter than two round trips and the drift since.
 // Threads   any.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 
 #include "base/time.h"
 #include "proxy/async/mutex.h"
@@ -21,7 +25,8 @@ using EngineTime = int64_t;
 
 class Positions {
  public:
-  // The engine said `told` between these two.
+  // The engine said `told` between these two. If its clock cannot have come there from what it had said before, it has jumped, and only
+  // what it says from now on counts.
   void learn(TimePoint asked, TimePoint answered, EngineTime told);
   // A row that was begun at that time; in the log's order.
   void add(uint64_t number, EngineTime begun);
@@ -45,9 +50,14 @@ class Positions {
     uint64_t number;
     EngineTime begun;
   };
+  bool contradicts(const Sample& sample) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void begin_with(const Sample& sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   mutable Mutex mutex_;
   Sample best_ ABSL_GUARDED_BY(mutex_){};
   bool has_sample_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_anew_ ABSL_GUARDED_BY(mutex_) = false;  // the next answer is another clock's
+  // Rows of an earlier time were begun by the clock of before, and are taken for begun then, which is later.
+  EngineTime earliest_ ABSL_GUARDED_BY(mutex_) = std::numeric_limits<EngineTime>::min();
   std::deque<Row> rows_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -35,7 +35,17 @@ void ClientTable::take_pages_from_idle() {
   is_taking_pages_.store(false, std::memory_order_release);
 }
 
+// Of those who do not come back nobody else would: their answers may be megabytes.
+void ClientTable::expire_some(TimePoint now) {
+  TimePoint due = next_look_.load(std::memory_order_relaxed);
+  if (now < due || !next_look_.compare_exchange_strong(due, now + kLookEvery, std::memory_order_relaxed)) return;
+  Shard& shard = shards_[looks_.fetch_add(1, std::memory_order_relaxed) % kShards];
+  MutexLock lock(&shard.mutex);
+  for (const auto& [key, state] : shard.clients) state->expire(now);
+}
+
 std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, TimePoint now) {
+  expire_some(now);
   if (budget_.is_scarce()) take_pages_from_idle();
   Shard& shard = shards_[client.high % kShards];
   MutexLock lock(&shard.mutex);

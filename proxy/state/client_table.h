@@ -2,11 +2,13 @@
 //
 // Threads   any. A ClientState stays alive as long as somebody holds it, also after it was forgotten here.
 // Limits    clients_max; over it the least recently used idle one is forgotten, but not that it may have been shown lists. Of the bytes
-//           of list pages, who has not been here for longest gives first.
+//           of list pages, who has not been here for longest gives first. What nobody will ask for any more of who never comes back goes
+//           within minutes, as long as anybody comes.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 
 #include "base/hash.h"
@@ -38,13 +40,17 @@ class ClientTable {
     uint64_t pages_forgotten ABSL_GUARDED_BY(mutex) = 0;  // of those that were forgotten
   };
   static constexpr size_t kShards = 16;
+  static constexpr Duration kLookEvery = std::chrono::seconds(4);  // at the next shard: at all of them each minute
   void make_room(Shard& shard, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void take_pages_from_idle();
+  void expire_some(TimePoint now);
 
   const Options options_;
   ClientState::SharedBudget budget_;
   std::array<Shard, kShards> shards_;
   std::atomic<bool> is_taking_pages_{false};
+  std::atomic<TimePoint> next_look_{TimePoint{}};
+  std::atomic<size_t> looks_{0};
 };
 
 }  // namespace armgate

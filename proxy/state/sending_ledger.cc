@@ -36,7 +36,8 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
     case Kind::Expected: return Match::Again;
     case Kind::Refused: {
       if (!has_id && !gone) return Match::New;
-      const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty();
+      // With another credential it could not be told the answer, and would find it again and again for as long as others share it.
+      const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty() && earlier.resend == arrival.resend;
       return is_being_shared ? Match::Shared : Match::Again;
     }
     case Kind::Unknown: break;
@@ -293,6 +294,13 @@ std::optional<SendingLedger::Ending> SendingLedger::ending(uint64_t sending) con
   MutexLock lock(&mutex_);
   const Sending* s = find_locked(sending);
   return s == nullptr ? Ending{} : s->ending;
+}
+
+SendingLedger::Told SendingLedger::told(uint64_t sending, const Hash128& resend) const {
+  MutexLock lock(&mutex_);
+  const Sending* s = find_locked(sending);
+  if (s == nullptr) return {Ending{}, false};
+  return {s->ending, s->resend != resend};
 }
 
 // ---- settled

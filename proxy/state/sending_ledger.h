@@ -188,6 +188,12 @@ class SendingLedger {
   void leave(uint64_t sending, Waiter* waiter, With with);
   // Null while it runs. What is not known any more has ended without an answer.
   std::optional<Ending> ending(uint64_t sending) const;
+  // The same for who came with `resend`. Meanwhile another of those who share it may have carried it out once more.
+  struct Told {
+    std::optional<Ending> ending;
+    bool as_recorded = false;  // as Matched's, of what ended last
+  };
+  Told told(uint64_t sending, const Hash128& resend) const;
 
   // A read of the resource that was asked for at `asked` is delivered: its client knows what became of what had ended before.
   void resolve(const Hash128& resource, Moment asked);

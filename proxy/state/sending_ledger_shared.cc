@@ -13,12 +13,14 @@ void SendingLedger::tell_sink(SendingEvent event) {
   options_.sink->tell(std::move(event));
 }
 
-// Those that it has everywhere.
+// Those that it has everywhere. Indices name it by its id.
 void SendingLedger::take_ids(Iterator place, const Asking& asking) {
+  unindex(place);
   by_id_.erase(place->id);
   place->id = asking.sending;
   place->asking = asking.number;
   by_id_.emplace(place->id, place);
+  index(place);
 }
 
 void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now) {

@@ -1,5 +1,6 @@
 // What the engine of a cluster does, and what is said of it: a primary that is silent, a standby that is lost, a role that may see little.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { startSim } from "./cluster_race.mjs";
@@ -79,6 +80,51 @@ export const tests = {
       assert.match(process.log, /armgate ends, to be started again: row \d+ of the cluster's log cannot be opened/);
     }
     await assert.rejects(cluster.startReplica(0), "a replica starts though it cannot know what others were told");
+  },
+
+  "a replica that finds rows of the log missing ends, and begins with those that are left": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
+    assert.equal(await readsAt(cluster, 0), 200);
+    await postgres.sql("with head as (update armgate.head set number = number + 2 returning number) insert into armgate.log select number, clock_timestamp(), 1, -1, '{}', false, '' from head");
+    for (const { process } of cluster.replicas) {
+      assert.deepEqual(await process.exit, { code: 75, signal: null });
+      assert.match(process.log, /armgate ends, to be started again: rows (\d+) to \1 of the cluster's log are gone/);
+    }
+    await assert.rejects(cluster.startReplica(0), "a replica starts though it cannot know what became of what it read of");
+    assert.match(world.children.at(-1).log, /of the cluster's log are gone/);
+    await postgres.sql("delete from armgate.log where number < (select number from armgate.log where batch = -1)");
+    await cluster.startReplica(0);
+    assert.equal(await readsAt(cluster, 0), 200);
+  },
+
+  "where commits are slow replicas take turns, and none is taken for dead": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url);
+    // In the lock's queue nobody has the row of head.
+    const holder = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "ignore", "inherit"] });
+    holder.stdin.write("begin; select pg_advisory_xact_lock(27428886952375397);\n");
+    await waitFor("all to queue", async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event = 'advisory'")).trim() === "3");
+    await postgres.sql("select number from armgate.head for update nowait");
+    holder.stdin.end("rollback;\n");
+    await postgres.sql("create function armgate.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return null; end $$; create constraint trigger slow after update on armgate.head deferrable initially deferred for each row execute function armgate.slow()");
+    await sleep(20_000);  // it took 6 s before they queued
+    for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
+  },
+
+  "old rows are deleted some thousands at a time": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    await postgres.sql("insert into armgate.log select n, clock_timestamp() - interval '2 days', 0, -n, '{}', false, '' from generate_series(1, 9000) n; update armgate.head set number = 9000");
+    const starting = cluster.startReplica(0);
+    const seen = new Set();
+    await waitFor("them to be deleted", async () => {
+      seen.add(Number(await postgres.sql("select count(*) from armgate.log where number <= 9000")));
+      return seen.has(0);
+    });
+    await starting;
+    assert.ok(seen.size > 2, `rows that were left: ${[...seen]}`);
+    assert.equal(await readsAt(cluster, 0), 200);
   },
 
   "a cluster in trouble is seen by whoever watches": async (world) => {

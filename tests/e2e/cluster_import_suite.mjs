@@ -1,5 +1,6 @@
 // From one armgate with a journal to several (docs/cluster.md): what it had open when it died is the cluster's.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeScaleSet, startSim } from "./cluster_race.mjs";
@@ -74,6 +75,34 @@ export const tests = {
     assert.deepEqual(tap.seen.slice(sent).filter(({ method }) => method === "POST"), [], "the restart went once");
     const history = await cluster.tell(1, "history", "--output", "json").then(JSON.parse);
     assert.equal(history.filter(({ error_code }) => error_code === NRP).length, 2);
+  },
+
+  "a replica that joins while a journal is imported does not begin with another hash key": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    await makeScaleSet(sim, set("once"));
+    const gateway = await world.startGateway(sim, KEPT);
+    const alone = Object.assign(new Cluster(), { world, replicas: [gateway] });
+    assert.equal((await patch(alone, 0, "first", "once", { first: "1" })).status, 200);
+    await kill(gateway);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    // The import waits between its last look at who has begun and its commit.
+    const other = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "pipe", "inherit"] });
+    let said = "";
+    other.stdout.on("data", (text) => { said += text; });
+    other.stdin.write("begin; lock table armgate.import in share mode; select 'locked';\n");
+    await waitFor("the lock", async () => said.includes("locked"));
+    const importing = cluster.command("import", path.join(path.dirname(gateway.configFile), "journal.db"));
+    const waitUntil = (count) => waitFor(`${count} to wait`, async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")).trim() === `${count}`);
+    await waitUntil(1);  // the import
+    const starting = cluster.startReplica(0).then(() => "it has begun", (error) => String(error));
+    await waitUntil(2);
+    other.stdin.end("rollback;\n");
+    const { code, stderr } = await importing;
+    assert.equal(code, 0, stderr);
+    assert.match(await starting, /did not get ready/);
+    assert.match(world.children.at(-1).log, /a journal was imported into the cluster while this replica began/);
+    await cluster.startReplica(0);
+    assert.equal((await patch(cluster, 0, "first", "once", { second: "1" })).status, 200);
   },
 
   "an import that cannot be done says why": async (world) => {

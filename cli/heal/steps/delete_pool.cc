@@ -63,6 +63,7 @@ Move delete_pool(const Known& known) {
   const auto changes = changes_since(known.snapshot, *known.pool);
   if (!changes.empty())
     return renew(fmt::format("the pool was changed since it was written down: {}", fmt::join(changes, "; ")));
+  if (known.pool->etag.empty()) return stop(no_etag_text(*known.pool) + "; the pool was not deleted");
   return send(fmt::format("delete the pool {}", name),
               {arm::Method::Delete, fmt::format("{}?api-version={}", known.target.pool_id(), known.target.api_version), "",
                known.pool->etag});

@@ -22,7 +22,7 @@ Move put_again(const Pool& pool, const Known& known) {
       known.target.stand_in(), known.progress.snapshot_file);
   const int tries = known.progress.of(Phase::Recreate).times_taken;
   if (tries >= kTriesMax) return stop(fmt::format("{} after {} tries; {}", what, tries, ways));
-  if (pool.etag.empty()) return stop(fmt::format("{}, and shows no ETag to write it by; {}", what, ways));
+  if (pool.etag.empty()) return stop(fmt::format("{}; {}; {}", what, no_etag_text(pool), ways));
   Move move =
       send(fmt::format("{}: send its PUT again", what), {arm::Method::Put, target_of(known), known.snapshot.again, pool.etag});
   move.is_again = true;

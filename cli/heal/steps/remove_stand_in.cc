@@ -16,6 +16,10 @@ Move remove(const Known& known, Phase phase) {
     return stop(fmt::format("the delete of pool {} failed; delete it by hand, {} is well", name, known.target.pool));
   }
   if (const auto why = why_not_ours(*known.stand_in, known.target)) return stop(*why);
+  if (known.stand_in->etag.empty()) {
+    return stop(fmt::format("{}; look whether {} is well, then delete {} by hand", no_etag_text(*known.stand_in),
+                            known.target.pool, name));
+  }
   return send(fmt::format("delete the pool {}", name),
               {arm::Method::Delete, fmt::format("{}?api-version={}", known.target.stand_in_id(), known.target.api_version), "",
                known.stand_in->etag});

@@ -21,6 +21,11 @@ std::optional<std::string> why_not_ours(const Pool& pool, const Target& target) 
 
 bool came_to_nothing(const Pool& pool) { return pool.state == "Failed" || pool.state == "Canceled"; }
 
+std::string no_etag_text(const Pool& pool) {
+  return fmt::format("pool {} shows no ETag (properties.eTag), so that a write could not say what it expects to find",
+                     pool.name);
+}
+
 std::string cordoned_text(const Progress& progress) {
   if (!progress.may_be_cordoned()) return {};
   return fmt::format("; its nodes {} cordoned: kubectl uncordon --selector agentpool={}",
@@ -56,6 +61,7 @@ Move discard(const Pool& pool, const Known& known) {
         fmt::format("{}, and the time for the whole run is nearly over: the same command deletes it and makes it again; {}",
                     what, untouched));
   }
+  if (pool.etag.empty()) return stop(fmt::format("{}; {}; {}", what, no_etag_text(pool), untouched));
   Move move = send(fmt::format("{}: delete it, to make it again", what),
                    {arm::Method::Delete, fmt::format("{}?api-version={}", known.target.stand_in_id(), known.target.api_version),
                     "", pool.etag});

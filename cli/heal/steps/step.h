@@ -86,6 +86,9 @@ std::optional<std::string> why_not_ours(const Pool& pool, const Target& target);
 // Whether AKS has left the pool in a state of which nothing comes any more.
 bool came_to_nothing(const Pool& pool);
 
+// Why a pool that shows no ETag is not written: ARM would do it whatever has become of the pool meanwhile.
+std::string no_etag_text(const Pool& pool);
+
 // How to take back what the drain did to the pool's nodes; empty: there was none.
 std::string cordoned_text(const Progress& progress);
 

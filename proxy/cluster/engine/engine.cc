@@ -17,15 +17,18 @@
 namespace armgate::cluster {
 namespace {
 
-constexpr Duration kStatementMax = std::chrono::seconds(5);
 constexpr Duration kFirstReadMax = std::chrono::minutes(1);
 constexpr Duration kTick = std::chrono::milliseconds(100);
-constexpr Duration kDeleteEvery = std::chrono::minutes(1);
-constexpr Duration kLookEvery = std::chrono::seconds(10);
 constexpr Duration kTryAgainMax = std::chrono::seconds(5);
 constexpr int64_t kRowsAtOnce = 500;
 
-TimePoint now() { return RealClock().now(); }
+Error rows_missing(uint64_t from, uint64_t to) {
+  return gateway_error(
+      ErrorKind::Internal,
+      fmt::format("rows {} to {} of the cluster's log are gone: they were deleted before this replica had read them. "
+                  "Start it again, so that it begins with those that are left",
+                  from, to));
+}
 
 std::vector<ReplicaId> ids_of(std::string_view braced) {
   std::vector<ReplicaId> ids;
@@ -41,6 +44,8 @@ std::vector<ReplicaId> ids_of(std::string_view braced) {
 }
 
 }  // namespace
+
+TimePoint Engine::now() { return RealClock().now(); }
 
 Engine::Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection)
     : options_(std::move(options)),
@@ -106,6 +111,13 @@ Result<void> Engine::apply(const PgRows& rows) {
   auto read = rows_of(rows);
   if (!read) return unreadable(std::move(read).error());
   for (const Row& row : *read) {
+    const uint64_t next = replica_->applied() + 1;
+    if (row.number > next) {
+      // The log has no gaps: rows in between were deleted. Of what they ended the replica would know only how it began.
+      if (has_applied_ || is_one_of_them_) return unreadable(rows_missing(next, row.number - 1));
+      replica_->begin_at(row.number - 1);
+    }
+    has_applied_ = true;
     if (!replica_->apply(row)) {
       return unreadable(gateway_error(ErrorKind::Internal,
                                       fmt::format("row {} of the cluster's log is of another version of armgate", row.number)));
@@ -161,6 +173,10 @@ Result<void> Engine::start(Replica& replica) {
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;
+  // An import that had begun before this replica registered has ended by now, and none begins any more.
+  const auto found = look_at(*connection_);
+  if (!found) return found.error();
+  if (auto same = check_hash_key(*found); !same) return same;
   is_one_of_them_ = true;
   replica.on_post([fd = wake_] {
     const uint64_t one = 1;
@@ -175,7 +191,7 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   PgValue events = pg_null();
   if (batch) events = pg_bytes(key_.seal(batch->events, place_of_row(joined_.id, batch->number)));
   const auto rows = connection_->run(
-      "select * from armgate.append($1, $2, $3, $4, $5)",
+      kAppend,
       {pg_number(joined_.id), pg_number(batch ? static_cast<int64_t>(batch->number) : 0), std::move(events),
        pg_number(static_cast<int64_t>(replica_->applied())), pg_text(batch && batch->reads_missing ? "t" : "f")},
       kStatementMax);
@@ -245,50 +261,6 @@ Result<void> Engine::wait_on() {
   if (!answered && answered.error().kind != ErrorKind::BadInput) return std::move(answered).error();
   next_beat_ = TimePoint{};
   return {};
-}
-
-void Engine::note(const Found& found) {
-  auto warnings = warnings_of(found);
-  const auto changes = health_.change([&](Health& health) {
-    auto told = changes_of(health.warnings, warnings);
-    health.warnings = std::move(warnings);
-    health.synchronous = found.synchronous;
-    health.alive = found.alive;
-    return told;
-  });
-  for (const std::string& change : changes) calls_.alert(change);
-}
-
-Result<void> Engine::look_again() {
-  next_look_ = now() + kLookEvery;
-  const auto found = look_at(*connection_);
-  if (!found) return found.error();
-  if (const auto fits = check_joinable(*found, key_); !fits) calls_.end(fits.error().context);
-  note(*found);
-  return {};
-}
-
-Result<void> Engine::delete_old() {
-  const auto keep = std::chrono::duration_cast<std::chrono::seconds>(options_.keep).count();
-  const auto done = connection_->run(
-      "with gone as (delete from armgate.log where number < $1 and at < clock_timestamp() - make_interval(secs => $2) returning at) "
-      "update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)",
-      {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep)}, kStatementMax);
-  if (!done) return done.error();
-  const auto forgotten = connection_->run(
-      "delete from armgate.replica where (dead or clean) and alive_until < clock_timestamp() - make_interval(secs => $1)",
-      {pg_number(keep)}, kStatementMax);
-  if (!forgotten) return forgotten.error();
-  return {};
-}
-
-Result<void> Engine::now_and_then() {
-  if (now() >= next_look_) {
-    if (auto looked = look_again(); !looked) return looked;
-  }
-  if (now() < next_delete_) return {};
-  next_delete_ = now() + kDeleteEvery;
-  return delete_old();
 }
 
 // One round: tell, or hear.

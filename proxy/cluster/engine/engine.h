@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
 #include "proxy/cluster/health.h"
@@ -65,6 +66,8 @@ class Engine {
   Health health() const { return health_.get(); }
 
  private:
+  static constexpr Duration kStatementMax = std::chrono::seconds(5);
+  static TimePoint now();
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
@@ -77,6 +80,7 @@ class Engine {
   Result<void> wait_on();
   Result<void> take(PgConnection connection);
   Result<void> begin_session();
+  Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   void note(const Found& found);
   Result<void> turn();
@@ -100,6 +104,7 @@ class Engine {
   TimePoint next_delete_{};
   TimePoint next_look_{};
   int tries_ = 0;
+  bool has_applied_ = false;     // a row of the log
   bool is_one_of_them_ = false;  // it has read the log and goes on
   std::thread thread_;
 };

@@ -101,6 +101,21 @@ create table armgate.import (
 -- No table is another: bodies may be told by their hashes, and replicas of version 2 cannot read such rows. They end by themselves.
 )sql"};
 
+// Who appends waits for an advisory lock first, whose queue is served in its order. Of those that wait for the row of `head` any may be
+// next, and where commits are slow some wait for longer than a lease. That the lock comes first is certain: an argument is made of it.
+inline constexpr const char* kAppend =
+    "with waited as materialized (select length(pg_advisory_xact_lock(27428886952375397)::text) as nothing) "
+    "select a.* from waited, lateral armgate.append($1, $2, $3, $4::bigint + waited.nothing, $5) a";
+
+// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many.
+inline constexpr const char* kDeleteRows =
+    "with mine as materialized (select pg_try_advisory_xact_lock(27428886952375398) as is_mine), "
+    "oldest as materialized (select number from armgate.log where (select is_mine from mine) and number < $1 order by number limit $3), "
+    "gone as (delete from armgate.log g using oldest where g.number = oldest.number "
+    "and g.at < clock_timestamp() - make_interval(secs => $2) returning g.at), "
+    "kept as (update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)) "
+    "select count(*) from gone";
+
 // Rows after $1, at most $2 of them.
 inline constexpr const char* kReadRows =
     "select number, (extract(epoch from at) * 1000000)::bigint, replica, batch, dead, reads_missing, events "

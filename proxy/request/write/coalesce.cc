@@ -36,6 +36,12 @@ Outcome refused_again(Write& write, Match match) {
   return {Outcome::Kind::Answered, not_again(match, write.exchange, write.plan), {}};
 }
 
+Outcome still_running(Write& write) {
+  write.sending = 0;
+  write.report().reason = "still-running";
+  return {Outcome::Kind::TryLater, make_still_running(write.parts.shared.options.retry_after), {}};
+}
+
 // What others than that sending did to the resource since an order, and whether that is known.
 SendingLedger::Since written_since(const Write& write, uint64_t sending, uint64_t order) {
   const Hash128 write_key = write_key_of(write.parts.shared.hasher, sending, write.request_id);
@@ -160,6 +166,7 @@ SendingLedger::Questions questions_of(const Write& write) {
 Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
   const SendingLedger::Questions ask = questions_of(write);
+  bool has_gone_round = false;  // without having waited
   while (true) {
     const TimePoint before = write.parts.clock.now();
     const auto found = ledger.match(arrival, &write.client_wait.waiter(), ClientWait::kJoinedEnded, ask);
@@ -178,27 +185,29 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     auto with = SendingLedger::With::Nothing;
     const uint64_t sending = found.asking.sending;
     const auto leave = absl::MakeCleanup([&] { ledger.leave(sending, &write.client_wait.waiter(), with); });
+    const bool had_ended = ledger.ending(sending).has_value();
     const auto end = co_await write.client_wait.await_ready([&] { return ledger.ending(sending).has_value(); });
     write.report().waited += write.parts.clock.now() - before;
-    if (end == ClientWait::End::Gone || end == ClientWait::End::TimeUp) write.sending = 0;
+    if (end == ClientWait::End::Gone) write.sending = 0;
     if (end == ClientWait::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
-    if (end == ClientWait::End::TimeUp) {
-      write.report().reason = "still-running";
-      co_return Outcome{Outcome::Kind::TryLater, make_still_running(write.parts.shared.options.retry_after), {}};
-    }
-    const auto ending = ledger.ending(sending);
+    if (end == ClientWait::End::TimeUp) co_return still_running(write);
+    const auto [ending, as_recorded] = ledger.told(sending, arrival.resend);
     if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return refused_again(write, Match::InDoubt);
     const bool is_accepted = ending && ending->kind == SendingLedger::Ending::Kind::Accepted;
     const bool is_recorded = is_accepted && ending->recorded;
-    if (is_recorded && (found.as_recorded || !ending->answer)) {
+    if (is_recorded && (as_recorded || !ending->answer)) {
       with = SendingLedger::With::Answer;
-      const auto credential = found.as_recorded ? Credential::Other : Credential::Same;
+      const auto credential = as_recorded ? Credential::Other : Credential::Same;
       Outcome told = co_await answer_as_recorded(write, *ending, credential);
       if (!write.report().replayed) write.sending = 0;  // the record stays what it is
       co_return std::move(told);
     }
     const bool has_answer = ending && ending->answer && ending->kind != SendingLedger::Ending::Kind::Expected;
-    if (!has_answer || found.as_recorded) continue;
+    if (!has_answer || as_recorded) {
+      // Once what others did meanwhile may be why; for ever it would keep this loop from everybody else.
+      if (had_ended && std::exchange(has_gone_round, true)) co_return still_running(write);
+      continue;
+    }
     with = SendingLedger::With::Answer;
     co_return take_over(write, *ending);
   }

@@ -47,6 +47,53 @@ void fail_puts(Rig& rig, const std::string& path, int times) {
       json{{"faults", {{{"method", "PUT"}, {"path", path}, {"kind", "fail-partly-QuotaExceeded"}, {"times", times}}}}}.dump());
 }
 
+// ARM shows that pool without its ETag, from when `when` says so.
+void hide_the_etag(
+    Rig& rig, const std::string& pool, std::function<bool()> when = [] { return true; }) {
+  rig.instead = [&rig, pool, when = std::move(when)](const Write& write) -> std::optional<Result<Reply>> {
+    if (write.method != arm::Method::Get || !write.target.starts_with(pool + "?") || !when()) return std::nullopt;
+    const auto shown = rig.ask("GET", write.target);
+    if (shown.head.status != 200) return std::nullopt;
+    json body = json::parse(shown.body);
+    body["properties"].erase("eTag");
+    return Reply{200, body.dump(), {}, ""};
+  };
+}
+
+TEST(RunbookSafe, APoolWithoutAnEtagIsRefusedBeforeAnythingIsChanged) {
+  Rig rig;
+  rig.wedge();
+  hide_the_etag(rig, kPoolId);
+  const Ending ending = rig.run();
+  EXPECT_EQ(ending.kind, Ending::Kind::Refused);
+  EXPECT_THAT(ending.why, HasSubstr("pool system shows no ETag (properties.eTag)"));
+  EXPECT_TRUE(rig.writes.empty());
+}
+
+TEST(RunbookSafe, WhatShowsNoEtagAnyMoreIsNotDeleted) {
+  for (const std::string& pool : {kPoolId, kStandInId}) {
+    Rig rig;
+    rig.wedge();
+    hide_the_etag(rig, pool, [&rig] { return rig.state(kStandInId) == "Succeeded"; });
+    const Ending ending = rig.run();
+    EXPECT_EQ(ending.kind, Ending::Kind::Stopped) << pool;
+    EXPECT_THAT(ending.why, HasSubstr("shows no ETag"));
+    EXPECT_THAT(rig.taken(), testing::Not(Contains("DELETE " + pool.substr(kClusterId.size()))));
+    EXPECT_NE(rig.state(pool), "absent");
+  }
+}
+
+TEST(RunbookSafe, AStandInThatFailedAndShowsNoEtagIsNotDeletedToBeMadeAgain) {
+  Rig rig;
+  rig.wedge();
+  fail_puts(rig, kStandInId, 1);
+  hide_the_etag(rig, kStandInId);
+  const Ending ending = rig.run();
+  EXPECT_EQ(ending.kind, Ending::Kind::Stopped);
+  EXPECT_THAT(ending.why, HasSubstr("shows no ETag"));
+  EXPECT_EQ(rig.taken(), kUpToTheStandIn);
+}
+
 TEST(RunbookSafe, APoolThatWasRepairedWhileTheStandInWasMadeIsNotDeleted) {
   Rig rig;
   rig.wedge();

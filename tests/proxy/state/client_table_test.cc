@@ -68,6 +68,20 @@ TEST(ClientTable, WhoIsServedIsNotForgotten) {
   EXPECT_EQ(table.size(), 5u) << "one leaves for each that comes";
 }
 
+TEST(ClientTable, WhatWhoNeverComesBackLeftGoesAsLongAsOthersCome) {
+  ClientTable table({});
+  const auto gone = table.find_or_add(client(1), kStart);
+  begin_write(*gone);
+  const auto others_come = [&](TimePoint from) {
+    for (int i = 0; i < 16; ++i) table.find_or_add({7, 7}, from + i * seconds(4));
+  };
+  others_come(kStart);
+  EXPECT_EQ(gone->sendings().size(), 1u);
+  others_come(kStart + minutes(6));
+  EXPECT_EQ(gone->sendings().size(), 0u) << "nobody waits for its re-send any more";
+  EXPECT_EQ(table.size(), 2u);
+}
+
 TEST(ClientTable, WhoIsExpectedAgainIsForgottenOnlyWhenItsGraceIsOver) {
   ClientTable table(small());
   begin_write(*table.find_or_add(client(1), kStart));

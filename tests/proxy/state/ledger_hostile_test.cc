@@ -70,6 +70,26 @@ TEST(SendingLedger, ARefusalThatIsBeingSharedIsNotTakenFromThoseWhoWaitForIt) {
   EXPECT_TRUE(rig.ledger.ending(sharer.sending())->answer);
 }
 
+TEST(SendingLedger, ARefusalIsNotSharedWithWhoComesWithAnotherCredential) {
+  LedgerRig rig;
+  rig.repeats = {.by_id = true, .first_sent = WallTime(seconds(1))};
+  const auto first = rig.begin(1, "x");
+  const auto same = rig.begin(1, "x");
+  rig.resend = {2, 2};
+  auto other = rig.begin(1, "x");
+  auto another = rig.begin(1, "x");
+  ASSERT_EQ(another.match(), Match::Shared);
+  rig.end(first, Kind::Refused);
+  EXPECT_FALSE(rig.ledger.told(same.sending(), {}).as_recorded);
+  EXPECT_TRUE(rig.ledger.told(other.sending(), rig.resend).as_recorded);
+  other.share_no_more(SendingLedger::With::Nothing);
+  const auto again = rig.begin(1, "x");
+  ASSERT_EQ(again.match(), Match::Again) << "others share it, but it can never have their answer";
+  rig.end(again, Kind::Accepted);
+  EXPECT_TRUE(rig.ledger.told(same.sending(), {}).as_recorded) << "the answer is that of another credential now";
+  EXPECT_FALSE(rig.ledger.told(another.sending(), rig.resend).as_recorded);
+}
+
 TEST(SendingLedger, AWriteThatNobodyAsksForMayBeSharedAllTheSame) {
   LedgerRig rig;
   const uint64_t sending = rig.ledger.add(rig.arrival(1, "x", nullptr)).sending;

@@ -85,6 +85,17 @@ TEST(SendingLedgerShared, WhatEndedWithoutAnAnswerIsInDoubtEverywhere) {
   EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
 }
 
+TEST(SendingLedgerShared, WhatAnEarlierProcessHadAcceptedIsForgottenElsewhereWhenItsTimeIsOver) {
+  TwoProcesses two;
+  two.arrival.repeats.by_id = true;
+  two.here.add_former(two.arrival, {Kind::Accepted, std::make_shared<arm::Response>(), {}});
+  two.pass_on();
+  EXPECT_EQ(two.there.size(), 1u);
+  const TimePoint later = two.arrival.at.time + SendingLedger::Options().repeat_keep + std::chrono::seconds(1);
+  EXPECT_FALSE(two.there.expire(later));
+  EXPECT_EQ(two.there.size(), 0u);
+}
+
 TEST(SendingLedgerShared, AfterADeliveredAnswerTheSameIsANewWriteEverywhere) {
   TwoProcesses two;
   const auto first = two.ask(two.here);

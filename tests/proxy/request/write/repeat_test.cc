@@ -195,6 +195,25 @@ TEST(Repeat, WithAnotherTokenAnActionIsNotCarriedOutAgain) {
   EXPECT_EQ(reason(again), "recorded-answer-not-at-hand");
 }
 
+// Each of them waits for the first, and none can have its refusal: they must not find it again and again.
+TEST(Repeat, WithAnotherTokenARefusalIsDecidedAgain) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  const auto fields = named(rig, "a");
+  const auto renewed = with(fields, "Authorization", "Bearer renewed");
+  const std::string error = R"({"error":{"code":"InvalidParameter","message":"no"}})";
+  rig.arm_takes(seconds(10), kRun, 400, {}, error);
+  rig.arm_takes(seconds(1), kRun, 400, {}, error);
+  const auto first = rig.start("one", kRun, "", fields);
+  rig.pass(seconds(1));
+  const auto second = rig.start("one", kRun, "", renewed);
+  const auto third = rig.start("one", kRun, "", renewed);
+  rig.run_until([&] { return first->done && second->done && third->done; });
+  for (const auto& each : {first, second, third}) EXPECT_EQ(each->link->answer().head.status, 400);
+  EXPECT_EQ(rig.seen().size(), 2u) << "the two that came with the same token share what became of it";
+  EXPECT_EQ(rig.sent_field(1, "Authorization"), "Bearer renewed");
+}
+
 TEST(Repeat, WithAnotherTokenItsBearerShowsThatItMayRead) {
   for (const int seen : {200, 401, 404, 503}) {
     StageRig rig;

@@ -1,0 +1,79 @@
+// engine_upkeep.cc – what a replica looks after at the cluster's engine, beside the log itself.
+#include <chrono>
+#include <utility>
+
+#include "proxy/cluster/engine/engine.h"
+#include "proxy/cluster/engine/schema.h"
+#include "proxy/cluster/engine/setup.h"
+
+namespace armgate::cluster {
+namespace {
+
+constexpr Duration kLookEvery = std::chrono::seconds(10);
+constexpr Duration kDeleteEvery = std::chrono::minutes(1);
+constexpr Duration kDeleteMoreAfter = std::chrono::milliseconds(200);
+// At once: the lease is kept by the same thread, which must not wait for long.
+constexpr int64_t kRowsDeletedMax = 2'000;
+
+}  // namespace
+
+void Engine::note(const Found& found) {
+  auto warnings = warnings_of(found);
+  const auto changes = health_.change([&](Health& health) {
+    auto told = changes_of(health.warnings, warnings);
+    health.warnings = std::move(warnings);
+    health.synchronous = found.synchronous;
+    health.alive = found.alive;
+    return told;
+  });
+  for (const std::string& change : changes) calls_.alert(change);
+}
+
+// Whoever hashed with another key would know no client and no resource that the others tell of.
+Result<void> Engine::check_hash_key(const Found& found) const {
+  const auto hash_key = hash_key_of(found, key_);
+  if (!hash_key) return hash_key.error();
+  if (hash_key->first == joined_.hash_key.first && hash_key->second == joined_.hash_key.second) return {};
+  return gateway_error(
+      ErrorKind::BadInput,
+      "a journal was imported into the cluster while this replica began, and its hashes, of another key, are the "
+      "cluster's now: start it again");
+}
+
+Result<void> Engine::look_again() {
+  next_look_ = now() + kLookEvery;
+  const auto found = look_at(*connection_);
+  if (!found) return found.error();
+  if (const auto fits = check_joinable(*found, key_); !fits) {
+    calls_.end(fits.error().context);
+  } else if (const auto same = check_hash_key(*found); !same) {
+    calls_.end(same.error().context);
+  }
+  note(*found);
+  return {};
+}
+
+Result<void> Engine::delete_old() {
+  const auto keep = std::chrono::duration_cast<std::chrono::seconds>(options_.keep).count();
+  const auto done = connection_->run(
+      kDeleteRows, {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep), pg_number(kRowsDeletedMax)},
+      kStatementMax);
+  if (!done) return done.error();
+  if (done->number(0, 0) == kRowsDeletedMax) next_delete_ = now() + kDeleteMoreAfter;
+  const auto forgotten = connection_->run(
+      "delete from armgate.replica where (dead or clean) and alive_until < clock_timestamp() - make_interval(secs => $1)",
+      {pg_number(keep)}, kStatementMax);
+  if (!forgotten) return forgotten.error();
+  return {};
+}
+
+Result<void> Engine::now_and_then() {
+  if (now() >= next_look_) {
+    if (auto looked = look_again(); !looked) return looked;
+  }
+  if (now() < next_delete_) return {};
+  next_delete_ = now() + kDeleteEvery;
+  return delete_old();
+}
+
+}  // namespace armgate::cluster

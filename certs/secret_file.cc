@@ -108,6 +108,19 @@ Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_ma
   return read_whole(in.get(), file, bytes_max);
 }
 
+Result<std::string> read_regular_file(const std::filesystem::path& file, size_t bytes_max) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // to open a pipe would wait for who writes
+  if (in.get() < 0) return bad_file("open", file);
+  struct stat status {};
+  if (::fstat(in.get(), &status) != 0) return bad_file("look at", file);
+  if (!S_ISREG(status.st_mode)) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("{} is {}; name a regular file", file.string(),
+                                     S_ISDIR(status.st_mode) ? "a directory" : "no regular file (a pipe or a device)"));
+  }
+  return read_whole(in.get(), file, bytes_max);
+}
+
 Reader this_process() {
   Reader reader{::geteuid(), {}};
   // Between the two calls nobody else changes this process's groups.

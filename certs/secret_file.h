@@ -33,6 +33,9 @@ inline constexpr size_t kFileBytesMax = 1 << 20;
 // TooLarge beyond `bytes_max`.
 Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
 
+// As read_file, but refuses what is no regular file, such as a pipe, whose end might never come.
+Result<std::string> read_regular_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
+
 // Who reads: a process's effective user, and the groups that it is in.
 struct Reader {
   uid_t user = 0;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "cli/check.h"
 #include "cli/load.h"
 #include "json/tree.h"
 #include "proxy/gateway/parent.h"
 #include "rules/overlap.h"
+#include "rules/unknown_types.h"
 
 namespace armgate::commands {
 namespace {
@@ -29,17 +29,33 @@ nlohmann::ordered_json faults_as_json(const rules::FaultList& faults) {
 rules::FaultList warnings_of(const Config& config) {
   auto warnings = warnings_about_options(config);
   std::ranges::move(rules::warnings_about(config.rules), std::back_inserter(warnings));
+  std::ranges::move(rules::warnings_about_types(config.rules, config.facts), std::back_inserter(warnings));
+  std::ranges::move(rules::warnings_about(config.errors), std::back_inserter(warnings));
   if (config.facts) std::ranges::move(rules::warnings_about(*config.facts), std::back_inserter(warnings));
   return warnings;
 }
 
-int check_as_json(LoadedConfig loaded, const CliContext& context) {
+// All that can be said: also of the files that sound options name, unless the configuration as a whole cannot be read.
+FileFindings findings_of(const LoadedConfig& loaded, const CliContext& context) {
+  FileFindings all = look_at_files(loaded.config, context.wall);
+  // An option that is wrong, or could not be read, has its default here, which nobody asked for.
+  const auto is_told = [&](const rules::Fault& found) {
+    return std::any_of(loaded.faults.begin(), loaded.faults.end(), [&](const rules::Fault& fault) {
+      return fault.file == loaded.config.source && found.pointer.starts_with(fault.pointer);
+    });
+  };
+  std::erase_if(all.faults, is_told);
+  std::erase_if(all.notices, is_told);
+  all.faults.insert(all.faults.begin(), loaded.faults.begin(), loaded.faults.end());
+  return all;
+}
+
+int check_as_json(const LoadedConfig& loaded, const CliContext& context) {
   nlohmann::ordered_json told{{"good", false}, {"configuration", source_text(loaded.config)}};
-  rules::FaultList faults = std::move(loaded.faults);
+  const FileFindings found = findings_of(loaded, context);
+  const rules::FaultList& faults = found.faults;
+  told["notices"] = faults_as_json(found.notices);
   if (faults.empty()) {
-    FileFindings files = look_at_files(loaded.config, context.wall);
-    faults = std::move(files.faults);
-    told["notices"] = faults_as_json(files.notices);
     told["warnings"] = faults_as_json(warnings_of(loaded.config));
     told["mode"] = rules::to_text(loaded.config.mode);
     told["proxy"] = loaded.config.listen.proxy;
@@ -55,19 +71,19 @@ int check_as_json(LoadedConfig loaded, const CliContext& context) {
 
 int check(const Asked& asked, const CliContext& context) {
   if (asked.output == "json") return check_as_json(load_with_flags(asked, context, RuleFiles::Prove), context);
-  auto config = load_asked(asked, context, RuleFiles::Prove);
-  if (!config) return kExitBadInput;
-  context.err << adopt_environment_proxy(*config, context.environment);
-  const FileFindings files = look_at_files(*config, context.wall);
-  for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
+  LoadedConfig loaded = load_with_flags(asked, context, RuleFiles::Prove);
+  Config& config = loaded.config;
+  const FileFindings files = findings_of(loaded, context);
   if (!tell_faults(files.faults, context)) return kExitBadInput;
-  const rules::FaultList warnings = warnings_of(*config);
+  context.err << adopt_environment_proxy(config, context.environment);
+  for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
+  const rules::FaultList warnings = warnings_of(config);
   for (rules::Fault warning : warnings) {
     warning.message.insert(0, "warning: ");
     fmt::print(context.err, "{}\n", rules::to_text(warning));
   }
-  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_text(*config),
-             rules::to_text(config->mode), config->listen.proxy, config->rules.size());
+  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_text(config), rules::to_text(config.mode),
+             config.listen.proxy, config.rules.size());
   if (!warnings.empty()) fmt::print(context.out, ", {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
   fmt::print(context.out, "\n");
   return kExitDone;

@@ -61,9 +61,9 @@ int report(const CliContext& context, const Result<std::string>& done) {
 template <class Shown>
 int print_answer(const Asked& asked, const CliContext& context, const Result<std::string>& json,
                  Result<Shown> (*read)(std::string_view), std::string (*into_text)(const Shown&)) {
-  if (!json) return fail(context, json.error());
+  if (!json) return fail_asked(asked, context, json.error());
   const auto shown = read(*json);
-  if (!shown) return fail(context, shown.error());
+  if (!shown) return fail_asked(asked, context, shown.error());
   context.out << (asked.output == "json" ? *json : into_text(*shown));
   return kExitDone;
 }
@@ -220,10 +220,10 @@ int queue(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto named = arm::parse_resource_id(asked.resource);
   if (!asked.resource.empty() && !named) {
-    return fail(context, no_resource_id(asked.resource));
+    return fail_asked(asked, context, no_resource_id(asked.resource));
   }
   const auto status = ask_status(*config);
-  if (!status) return fail(context, status.error());
+  if (!status) return fail_asked(asked, context, status.error());
   const std::string id = named ? named->id : "";
   context.out << (asked.output == "json" ? queue_json(*status, id) : queue_text(*status, id));
   return kExitDone;
@@ -239,7 +239,7 @@ int top(const Asked& asked, const CliContext& context) {
   for (size_t looks = 1; context.out; ++looks) {
     const auto json = fetch_status(*config);
     const auto now = json ? read_status(*json) : Result<ShownStatus>(json.error());
-    if (!now && looks == 1) return fail(context, now.error());
+    if (!now && looks == 1) return fail_asked(asked, context, now.error());
     if (asked.output == "json") {
       context.out << top_line(json);
     } else {
@@ -271,10 +271,10 @@ static int tell_records(const Asked& asked, const CliContext& context,
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   if (!asked.resource.empty() && !arm::parse_resource_id(asked.resource)) {
-    return fail(context, no_resource_id(asked.resource));
+    return fail_asked(asked, context, no_resource_id(asked.resource));
   }
   const auto told = tell_of(*config, asked.last, asked.resource, asked.output == "json" ? HistoryAs::Json : HistoryAs::Text);
-  if (!told) return fail(context, told.error());
+  if (!told) return fail_asked(asked, context, told.error());
   context.out << *told;
   return kExitDone;
 }
@@ -283,7 +283,7 @@ int history(const Asked& asked, const CliContext& context) { return tell_records
 
 int blame(const Asked& asked, const CliContext& context) {
   const bool names_nothing = asked.resource.find_first_not_of('/') == std::string::npos;  // "$UNSET", say
-  if (names_nothing) return fail(context, no_resource_id(asked.resource));
+  if (names_nothing) return fail_asked(asked, context, no_resource_id(asked.resource));
   return tell_records(asked, context, blame_text);
 }
 
@@ -291,7 +291,7 @@ int sick(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   const auto status = ask_status(*config);
-  if (!status) return fail(context, status.error());
+  if (!status) return fail_asked(asked, context, status.error());
   context.out << (asked.output == "json" ? sick_json(*status) : sick_text(*status));
   return kExitDone;
 }

@@ -72,6 +72,9 @@ Commands declare_service(CLI::App& app, Asked& asked, const Flags& flags) {
   flags.config(*run);
   flags.mode(*run);
   run->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy")->check(Flags::given());
+  run->footer(
+      "Exit codes: 0 it was told to stop; 1 bad configuration; 2 wrong command line; 3 it could not run, or broke down; "
+      "75 a replica of a cluster that is to be started anew. Its log says why.");
 
   CLI::App* exec = app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
   flags.config(*exec);

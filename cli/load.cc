@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/view/top.h"
 #include "proxy/config/option_table.h"
 #include "proxy/gateway/parent.h"
 
@@ -69,6 +70,11 @@ int fail(const CliContext& context, const Error& error) {
     text += printable(rest.substr(0, end)) + "\n";
   fmt::print(context.err, "armgate: {}\n", text + printable(rest));
   return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
+}
+
+int fail_asked(const Asked& asked, const CliContext& context, const Error& error) {
+  if (asked.output == "json") context.out << error_line(error);
+  return fail(context, error);
 }
 
 }  // namespace armgate::commands

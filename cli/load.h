@@ -21,4 +21,7 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
 // Says what went wrong; the exit code.
 int fail(const CliContext& context, const Error& error);
 
+// The same of a command that may have been asked for JSON: a program that reads its output gets the error there, too.
+int fail_asked(const Asked& asked, const CliContext& context, const Error& error);
+
 }  // namespace armgate::commands

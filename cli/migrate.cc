@@ -33,8 +33,20 @@ int migrate_file(const std::filesystem::path& named, bool only_tell, const CliCo
     return kExitBadInput;
   }
   const auto renames = old_names_in(*text);
+  const bool is_undecided = std::any_of(renames.begin(), renames.end(), [](const auto& rename) { return rename.both; });
   for (const rules::Rename& rename : renames) {
+    if (rename.both) {
+      fmt::print(
+          context.err,
+          "{}:{}: {} is called \"{}\" now, and \"{}\" stands beside it; put all that is to count into the new one, and remove the old one\n",
+          file.string(), rename.line, rename.from, rename.to, rename.to);
+      continue;
+    }
     fmt::print(context.out, "{}:{}: {} is called \"{}\" now\n", file.string(), rename.line, rename.from, rename.to);
+  }
+  if (is_undecided) {
+    fmt::print(context.err, "armgate: {} was not changed\n", file.string());
+    return kExitBadInput;
   }
   if (renames.empty()) {
     fmt::print(context.out, "{}: nothing to rename\n", file.string());

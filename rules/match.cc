@@ -1,6 +1,5 @@
 #include "rules/match.h"
 
-#include <algorithm>
 #include <string>
 
 namespace armgate::rules {
@@ -31,13 +30,6 @@ bool share_versions(const Match& a, const Match& b) {
   const bool a_ends_before = !a.api_version_to.empty() && a.api_version_to < b.api_version_from;
   const bool b_ends_before = !b.api_version_to.empty() && b.api_version_to < a.api_version_from;
   return !a_ends_before && !b_ends_before;
-}
-
-bool share_a_type(const Match& a, const Match& b) {
-  return std::any_of(a.types.begin(), a.types.end(), [&](const std::string& type) {
-    return std::any_of(b.types.begin(), b.types.end(),
-                       [&](const std::string& other) { return covers_type(type, other) || covers_type(other, type); });
-  });
 }
 
 }  // namespace armgate::rules

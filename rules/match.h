@@ -22,7 +22,4 @@ bool covers_version(const Match& match, std::string_view api_version);
 // True if some api-version is one of both.
 bool share_versions(const Match& a, const Match& b);
 
-// True if some type is one of both, whatever the api-versions.
-bool share_a_type(const Match& a, const Match& b);
-
 }  // namespace armgate::rules

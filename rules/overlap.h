@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "rules/file/error_table.h"
 #include "rules/file/fault_list.h"
 #include "rules/rule.h"
 
@@ -16,5 +17,8 @@ namespace armgate::rules {
 //   - two rules that share some api-versions of a type, neither all of the other's, and decide differently about them;
 //   - a rule that locks a parent whose own writes another rule lets pass.
 FaultList warnings_about(const std::vector<Rule>& rules);
+
+// The same of "errors": an entry all of whose answers earlier ones take.
+FaultList warnings_about(const std::vector<ErrorRule>& errors);
 
 }  // namespace armgate::rules

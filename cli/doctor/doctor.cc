@@ -17,7 +17,6 @@
 #include "json/tree.h"
 #include "proxy/config/proxy_url.h"
 #include "proxy/gateway/listeners.h"
-#include "proxy/net/upstream/no_proxy.h"
 
 namespace armgate {
 namespace {
@@ -106,8 +105,11 @@ class Examination {
       return tell("environment", Health::Failed,
                   "https_proxy and HTTPS_PROXY differ: some tools look at one, some at the other", remedy);
     }
-    if (leads_around(environment)) {
-      return tell("environment", Health::Failed, fmt::format("NO_PROXY takes {} out: tools go around armgate", host_),
+    for (const char* variable : {"no_proxy", "NO_PROXY"}) {
+      const std::string entry = entry_around(value_of(environment, variable), config_.intercept);
+      if (entry.empty()) continue;
+      return tell("environment", Health::Failed,
+                  fmt::format("NO_PROXY takes {} out (its entry \"{}\"): tools go around armgate", host_, entry),
                   "take it out of NO_PROXY and no_proxy");
     }
     proxy_ = *location;
@@ -119,16 +121,6 @@ class Examination {
     }
     tell("environment", Health::Good,
          fmt::format("{} leads to {}, as client \"{}\"", name, location->address(), location->user));
-  }
-
-  bool leads_around(const Environment& environment) const {
-    for (const char* name : {"no_proxy", "NO_PROXY"}) {
-      std::vector<std::string> entries;
-      std::istringstream text(lower_text(value_of(environment, name)));
-      for (std::string entry; std::getline(text, entry, ',');) entries.emplace_back(trim(entry));
-      if (net::NoProxy(entries).covers(host_, 443)) return true;
-    }
-    return false;
   }
 
   std::string listener() const { return proxy_ ? proxy_->place() : reachable(config_.listen.proxy); }

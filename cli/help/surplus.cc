@@ -33,6 +33,20 @@ const CLI::App& chosen(const CLI::App& app) {
   return found.empty() ? app : chosen(*found.back());
 }
 
+// "armgate ca path"
+std::string words_of(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : words_of(*parent) + " " + command.get_name();
+}
+
+bool is_of_some_command(const CLI::App& app, const std::string& flag) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+    const auto flags = flags_of(*command);
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  });
+}
+
 }  // namespace
 
 std::string explain_surplus(const CLI::App& app) {
@@ -41,7 +55,12 @@ std::string explain_surplus(const CLI::App& app) {
   const CLI::App& command = chosen(app);
   if (word.starts_with("-")) {
     const std::string flag = word.substr(0, word.find('='));
-    return fmt::format("\"{}\" is no flag here; {}", flag, rules::suggestion(flag, flags_of(command)));
+    const auto own = flags_of(command);
+    if (std::find(own.begin(), own.end(), flag) != own.end())
+      return fmt::format("\"{0}\" stands before the command; write it behind: {1} {0}", flag, words_of(command));
+    if (app.get_subcommands().empty() && is_of_some_command(app, flag))
+      return fmt::format("\"{0}\" belongs to a command; write it behind one: armgate COMMAND {0}", flag);
+    return fmt::format("\"{}\" is no flag here; {}", flag, rules::suggestion(flag, own));
   }
   if (command.get_name() == "exec") {
     return fmt::format("write \"--\" before the command: armgate exec -- {}", fmt::join(surplus, " "));

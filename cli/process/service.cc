@@ -4,12 +4,16 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "certs/authority.h"
@@ -44,6 +48,60 @@ class Signals {
 
   boost::asio::signal_set set_;
   const std::function<void()> act_;
+};
+
+// Reads the configuration anew beside the loops, for many rules take a while, in which no request should wait.
+class Reloads {
+ public:
+  // `after`: once it was taken, or refused.
+  Reloads(Gateway& gateway, LoadAgain load_again, std::function<void()> after)
+      : gateway_(gateway), load_again_(std::move(load_again)), after_(std::move(after)) {}
+  ~Reloads() {
+    if (reader_.joinable()) reader_.join();
+  }
+  Reloads(const Reloads&) = delete;
+  Reloads& operator=(const Reloads&) = delete;
+
+  // On the first loop. While one is under way, the next begins after it: what it has read may be older than what is there now.
+  void begin() {
+    if (reader_.joinable()) {
+      again_ = true;
+      return;
+    }
+    try {
+      reader_ = std::thread([this] {
+        boost::asio::post(gateway_.io(), [this, loaded = read()]() mutable {
+          reader_.join();
+          finish(std::move(loaded));
+        });
+      });
+    } catch (const std::system_error&) {  // no thread is to be had
+      finish(read());
+    }
+  }
+
+ private:
+  LoadedConfig read() const {
+    try {
+      return load_again_();
+    } catch (const std::exception& failure) {
+      LoadedConfig none;
+      none.faults.push_back({"configuration", 0, "", failure.what()});
+      return none;
+    }
+  }
+
+  void finish(LoadedConfig loaded) {
+    reload(gateway_, std::move(loaded));
+    after_();
+    if (std::exchange(again_, false)) begin();
+  }
+
+  Gateway& gateway_;
+  const LoadAgain load_again_;
+  const std::function<void()> after_;
+  std::thread reader_;
+  bool again_ = false;
 };
 
 // Those that wait until the service is up.
@@ -166,8 +224,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
   const auto ca_file = certs::files_in(config.ca.directory).root;
   const auto ca_at_start = certs::read_file(ca_file);
-  const Signals reloads(gateway, {SIGHUP}, [&] {
-    reload(gateway, load_again());
+  Reloads reloads(gateway, std::move(load_again), [&] {
     const auto ca_now = certs::read_file(ca_file);
     if (ca_at_start && ca_now && *ca_at_start == *ca_now) return;
     gateway.log_line(
@@ -175,6 +232,7 @@ int run_service(const Config& config, LoadAgain load_again) {
         {{"option", "/ca"},
          {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
   });
+  const Signals asked_to_reload(gateway, {SIGHUP}, [&reloads] { reloads.begin(); });
   const sigset_t held = held_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);  // those that came during the start are acted on as soon as the loop runs
   announce(gateway);

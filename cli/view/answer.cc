@@ -22,11 +22,14 @@ std::string text_in(const json& object, const char* name) { return printable(obj
 
 constexpr std::string_view kBeforeRestart = " (before the restart)";
 
+std::string client_of(const json& write) {
+  return text_in(write, "client") + std::string(write.value("inherited", false) ? kBeforeRestart : "");
+}
+
 ShownWrite write_in(const json& write) {
-  const bool inherited = write.value("inherited", false);
   return {.id = number_in<uint64_t>(write, "id"),
           .what = text_in(write, "what"),
-          .client = text_in(write, "client") + std::string(inherited ? kBeforeRestart : ""),
+          .client = client_of(write),
           .state = text_in(write, "state"),
           .phase = printable(write.value("phase", "")),
           .since_ms = number_in<int64_t>(write, "since_ms"),
@@ -113,7 +116,7 @@ ShownUnlock unlock_in(const json& answer) {
                      .others_told = answer.value("others_told", false),
                      .lease_of = printable(answer.value("lease_of", ""))};
   for (const json& write : answer.at("released"))
-    unlock.released.push_back({text_in(write, "what"), text_in(write, "client"), number_in<int64_t>(write, "held_ms")});
+    unlock.released.push_back({text_in(write, "what"), client_of(write), number_in<int64_t>(write, "held_ms")});
   return unlock;
 }
 

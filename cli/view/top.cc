@@ -76,9 +76,9 @@ std::string top_screen(const ShownStatus& now, const ShownStatus* before, std::o
 }
 
 std::string top_line(const Result<std::string>& status) {
-  using nlohmann::ordered_json;
-  const ordered_json told = status ? ordered_json::parse(*status) : ordered_json{{"error", status.error().context}};
-  return dump_json(told) + "\n";
+  return status ? dump_json(nlohmann::ordered_json::parse(*status)) + "\n" : error_line(status.error());
 }
+
+std::string error_line(const Error& error) { return dump_json(nlohmann::ordered_json{{"error", error.context}}) + "\n"; }
 
 }  // namespace armgate

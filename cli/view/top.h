@@ -21,4 +21,7 @@ std::string top_screen(const ShownStatus& now, const ShownStatus* before, std::o
 // For programs: the status page, or why there is none, as JSON on one line.
 std::string top_line(const Result<std::string>& status);
 
+// The latter alone: {"error": "..."}.
+std::string error_line(const Error& error);
+
 }  // namespace armgate

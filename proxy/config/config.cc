@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
 
+#include "certs/authority.h"
 #include "certs/secret_file.h"
 #include "proxy/config/clouds.h"
 #include "proxy/config/option_table.h"
@@ -82,17 +85,6 @@ bool is_same_place(const std::string& one_text, const std::string& other_text) {
   return one.host == other.host || takes_in(one, other) || takes_in(other, one);
 }
 
-void check_parent(const Config& config, const std::function<void(bool, const char*, const char*)>& require) {
-  const auto parent = parse_proxy_url(config.upstream.proxy);
-  if (!parent)
-    return require(config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
-                   "belongs to no proxy: name one in /upstream/proxy");
-  require(!is_own_listener(config, parent->place()), "/upstream/proxy",
-          "is where armgate itself listens; name the proxy through which this network is left");
-  require(!parent->user.empty() || config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
-          "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
-}
-
 // Of the rules for any type; the others do not heed it.
 void limit_unruled(rules::Mode most, std::vector<rules::Rule>& all) {
   for (rules::Rule& rule : all) {
@@ -102,53 +94,126 @@ void limit_unruled(rules::Mode most, std::vector<rules::Rule>& all) {
   }
 }
 
+// Complains of options that do not go together, unless one of them is wrong by itself: then its default stands in its place.
+class Together {
+ public:
+  Together(const Config& config, const rules::JsonPositions& positions, FaultList& faults)
+      : config_(config), positions_(positions), faults_(faults), before_(faults) {}
+
+  void require(bool good, const std::string& pointer, const std::string& other, std::string message) {
+    if (good || is_wrong(pointer) || is_wrong(other)) return;
+    faults_.push_back({config_.source, positions_.line_of(pointer), pointer, std::move(message)});
+  }
+
+ private:
+  // By itself, or something in it or around it.
+  bool is_wrong(const std::string& pointer) const {
+    const auto is_within = [](const std::string& inner, const std::string& outer) {
+      return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+    };
+    return std::any_of(before_.begin(), before_.end(), [&](const rules::Fault& fault) {
+      return is_within(fault.pointer, pointer) || is_within(pointer, fault.pointer);
+    });
+  }
+
+  const Config& config_;
+  const rules::JsonPositions& positions_;
+  FaultList& faults_;
+  const FaultList before_;
+};
+
+void check_parent(const Config& config, Together& together) {
+  constexpr const char* kProxy = "/upstream/proxy";
+  constexpr const char* kPassword = "/upstream/proxy_password_file";
+  const auto parent = parse_proxy_url(config.upstream.proxy);
+  if (!parent) {
+    return together.require(config.upstream.proxy_password_file.empty(), kPassword, kProxy,
+                            "belongs to no proxy: name one in /upstream/proxy");
+  }
+  together.require(!is_own_listener(config, parent->place()), kProxy, "/listen",
+                   "is where armgate itself listens; name the proxy through which this network is left");
+  together.require(!parent->user.empty() || config.upstream.proxy_password_file.empty(), kPassword, kProxy,
+                   "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
+}
+
 // What no single option's bounds can say.
-void check_together(const Config& config, const rules::JsonPositions& positions, FaultList& faults) {
-  const auto require = [&](bool good, const char* pointer, const char* message) {
-    if (!good) faults.push_back({config.source, positions.line_of(pointer), pointer, message});
+void check_together(const Config& config, Together& together) {
+  const auto require_most = [&](bool good, const char* pointer, const char* other, const char* kind) {
+    together.require(good, pointer, other, fmt::format("is {} than {}; lower it or raise the other", kind, other));
   };
-  require(config.queue.waiters_per_key <= config.queue.waiters_total, "/queue/waiters_per_key",
-          "is more than /queue/waiters_total; lower it or raise the other");
-  require(config.history.client_bytes <= config.history.total_bytes, "/history/client_bytes",
-          "is more than /history/total_bytes; lower it or raise the other");
-  require(config.history.think_max <= config.history.observation_age, "/history/think_max",
-          "is longer than /history/observation_age; lower it or raise the other");
-  require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
-          "is more than /limits/head_bytes; lower it or raise the other");
-  require(config.limits.request_body_bytes <= config.limits.request_bodies_total, "/limits/request_body_bytes",
-          "is more than /limits/request_bodies_total; lower it or raise the other");
+  require_most(config.queue.waiters_per_key <= config.queue.waiters_total, "/queue/waiters_per_key", "/queue/waiters_total",
+               "more");
+  require_most(config.history.client_bytes <= config.history.total_bytes, "/history/client_bytes", "/history/total_bytes",
+               "more");
+  require_most(config.history.think_max <= config.history.observation_age, "/history/think_max", "/history/observation_age",
+               "longer");
+  require_most(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes", "/limits/head_bytes", "more");
+  require_most(config.limits.request_body_bytes <= config.limits.request_bodies_total, "/limits/request_body_bytes",
+               "/limits/request_bodies_total", "more");
   const auto require_own_place = [&](const std::string& listener, const char* pointer, const std::string& other,
                                      const char* name) {
     const bool differ = listener.empty() || other.empty() || !is_same_place(listener, other);
-    if (!differ)
-      faults.push_back({config.source, positions.line_of(pointer), pointer,
-                        fmt::format("is the place of {} too; give it a port of its own", name)});
+    together.require(differ, pointer, name, fmt::format("is the place of {} too; give it a port of its own", name));
   };
   require_own_place(config.listen.tls, "/listen/tls", config.listen.proxy, "/listen/proxy");
   require_own_place(config.listen.admin, "/listen/admin", config.listen.proxy, "/listen/proxy");
   require_own_place(config.listen.admin, "/listen/admin", config.listen.tls, "/listen/tls");
   for (const auto& [host, given] : config.hosts) {
     if (given.ca_file.empty() || net::matches_host(host, config.intercept)) continue;
-    const std::string pointer = fmt::format("/hosts/{}/ca_file", host);
-    faults.push_back(
-        {config.source, positions.line_of(pointer), pointer,
-         "is of no use: /intercept does not cover this host, so its certificate is for its clients to verify; add the "
-         "host to /intercept, correct its name, or leave this out"});
+    together.require(
+        false, fmt::format("/hosts/{}/ca_file", host), "/intercept",
+        "is of no use: /intercept does not cover this host, so its certificate is for its clients to verify; add the "
+        "host to /intercept, correct its name, or leave this out");
   }
-  check_parent(config, require);
+  check_parent(config, together);
 }
 
-// The rule files that a path names: itself, or those in the directory, by name. Nothing if there is no such thing.
-std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
+// What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place.
+void check_own_files(const Config& config, Together& together) {
+  const auto authority = certs::files_in(config.ca.directory);
+  std::vector<std::pair<std::string, std::string>> others = {
+      {"the configuration itself", config.source},
+      {"/journal/file", config.journal.file},
+      {"/upstream/ca_file", config.upstream.ca_file},
+      {"/upstream/proxy_ca_file", config.upstream.proxy_ca_file},
+      {"/upstream/proxy_password_file", config.upstream.proxy_password_file},
+      {"/cluster/key_file", config.cluster.key_file},
+      {"the authority in /ca/directory", authority.root.string()},
+      {"the authority in /ca/directory", authority.intermediate.string()},
+      {"the authority in /ca/directory", authority.key.string()},
+  };
+  for (const auto& [name, host] : config.hosts) others.emplace_back(fmt::format("/hosts/{}/ca_file", name), host.ca_file);
+  for (const std::string& path : config.rule_paths) others.emplace_back("/rules", path);
+  const auto require_own_file = [&](const std::string& file, const char* pointer) {
+    for (const auto& [name, other] : others) {
+      if (file.empty() || name == pointer) continue;
+      together.require(file != other, pointer, name.starts_with('/') ? name : pointer,
+                       fmt::format("is the file of {} too; name another", name));
+    }
+  };
+  require_own_file(config.log.file, "/log/file");
+  require_own_file(config.journal.file, "/journal/file");
+}
+
+// The rule files that a path names: itself, or those in the directory, by name. What begins with a dot is an editor's.
+Result<std::vector<fs::path>> rule_files_at(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    if (!fs::exists(path, error)) return std::nullopt;
-    return std::vector{path};
-  }
+  const auto status = fs::status(path, error);
+  const auto unreadable = [&](const char* what) {
+    return gateway_error(ErrorKind::BadInput, fmt::format("cannot read {}\"{}\": {}", what, path.string(), error.message()));
+  };
+  if (status.type() == fs::file_type::not_found)
+    return gateway_error(ErrorKind::BadInput, fmt::format("there is no file or directory \"{}\"", path.string()));
+  if (error) return unreadable("");
+  if (!fs::is_directory(status)) return std::vector{path};
   std::vector<fs::path> files;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".json") files.push_back(entry->path());
+    const bool is_hidden = entry->path().filename().native().starts_with('.');
+    if (!is_hidden && entry->path().extension() == ".json") files.push_back(entry->path());
   }
+  if (error) return unreadable("the directory ");
+  if (files.empty())
+    return gateway_error(ErrorKind::BadInput, fmt::format("the directory \"{}\" holds no *.json file", path.string()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -156,20 +221,32 @@ std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
 // Facts of all of Azure's types are a megabyte or two.
 constexpr size_t kRuleFileBytesMax = 16 << 20;
 
+// The files that were read, and of which option.
+using ReadFiles = std::map<fs::path, std::string>;
+
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
-void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_files, const rules::Fault& place,
+void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_files, const rules::Fault& place, ReadFiles& read,
                     rules::RuleBook& book, FaultList& faults) {
   const auto cases = is_shipped && rule_files != RuleFiles::Prove ? rules::Cases::AreTried : rules::Cases::Try;
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
   };
   const auto files = rule_files_at(path);
-  if (!files)
-    return fault(fmt::format("there is no file or directory \"{}\"{}", path,
-                             is_shipped ? ", where armgate's own rule files should be: install it with cmake --install" : ""));
-  if (files->empty()) return fault(fmt::format("the directory \"{}\" holds no *.json file", path));
+  if (!files) {
+    std::error_code ignored;
+    const bool is_missing = is_shipped && !fs::exists(path, ignored);
+    return fault(files.error().context +
+                 (is_missing ? ", where armgate's own rule files should be: install it with cmake --install" : ""));
+  }
   for (const fs::path& file : *files) {
-    const auto text = certs::read_file(file, kRuleFileBytesMax);
+    std::error_code none;
+    const auto real = fs::canonical(file, none);
+    const auto [before, is_new] = read.try_emplace(none ? file : real, place.pointer);
+    if (!is_new) {
+      fault(fmt::format("\"{}\" is read already because of {}; name it once", file.string(), before->second));
+      continue;
+    }
+    const auto text = certs::read_regular_file(file, kRuleFileBytesMax);
     if (!text) {
       fault(text.error().context);
       continue;
@@ -190,10 +267,12 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
   std::string schema;  // for editors; not used here
   parsed.positions = rules::read_json(file, text, file_settings(config, schema), parsed.loaded.faults);
   name_hosts_of_clouds(config.intercept);
-  if (parsed.positions && parsed.loaded.faults.empty()) {
-    check_together(config, *parsed.positions, parsed.loaded.faults);
-  }
   resolve_paths(config, file, surroundings);
+  if (parsed.positions) {
+    Together together(config, *parsed.positions, parsed.loaded.faults);
+    check_together(config, together);
+    check_own_files(config, together);
+  }
   return parsed;
 }
 
@@ -221,24 +300,27 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   if (file.empty()) {
     parsed = parse("", "{}", surroundings);
   } else {
-    const auto text = certs::read_file(file);
-    if (!text) {
-      parsed.loaded.faults.push_back({file.string(), 0, "", text.error().context});
-      return std::move(parsed.loaded);
-    }
     std::error_code error;
     const fs::path absolute = fs::absolute(file, error);
-    parsed = parse((error ? file : absolute).lexically_normal().string(), *text, surroundings);
+    const std::string source = (error ? file : absolute).lexically_normal().string();
+    const auto text = certs::read_regular_file(file);
+    if (!text) {
+      parsed.loaded.config.source = source;
+      parsed.loaded.faults.push_back({source, 0, "", text.error().context});
+      return std::move(parsed.loaded);
+    }
+    parsed = parse(source, *text, surroundings);
   }
   LoadedConfig& loaded = parsed.loaded;
   if (!parsed.positions || rule_files == RuleFiles::Leave) return std::move(loaded);
   rules::RuleBook book;
+  ReadFiles read;
   for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
     const std::string pointer = fmt::format("/rules/{}", i);
     const bool is_shipped = loaded.config.rule_paths[i] == surroundings.shipped_rules;
     const rules::Fault place{
         file.empty() ? "built-in defaults" : loaded.config.source, parsed.positions->line_of(pointer), pointer, {}};
-    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, book, loaded.faults);
+    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, read, book, loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);
   limit_unruled(loaded.config.unruled, book.rules);

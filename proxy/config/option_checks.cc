@@ -76,7 +76,11 @@ std::optional<std::string> check_destination(std::string& text) {
 }
 
 std::optional<std::string> check_proxy(std::string& text) {
+  if (equal_ignoring_case(text, kDirect)) text = kDirect;
   if (text.empty() || text == kDirect) return std::nullopt;
+  if (text.find_first_of(":.@") == text.npos)
+    return fmt::format(
+        "is a single word, and neither \"{}\" nor a proxy with its port, such as \"http://proxy.corp.example:3128\"", kDirect);
   const auto parsed = parse_proxy_url(text);
   if (!parsed) return parsed.error().context;
   if (!parsed->password.empty())

@@ -198,7 +198,7 @@ void add_protection(SettingTable& table, Config& config) {
            "answers that did not arrive, or are given again, kept for one client, at most"},
           {"/history/client_bytes", ByteSize{&history.client_bytes, 0, 64 * kGiB},
            "list pages that one client was shown, kept to compare with, at most"},
-          {"/history/total_bytes", ByteSize{&history.total_bytes, 0, 1024 * kGiB},
+          {"/history/total_bytes", ByteSize{&history.total_bytes, kMiB, 1024 * kGiB},
            "states of all resources, kept to compare with, at most; and as much again for list pages"},
           {"/history/list_scan_max", ByteSize{&history.list_scan_max, 0, kGiB}, "the largest list answer that is looked into"},
           {"/history/body_keep_max", ByteSize{&history.body_keep_max, 0, kGiB},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "base/client_name.h"
 #include "base/hash.h"
@@ -53,13 +54,39 @@ std::string joined(std::string first, const std::string& second) {
   return first + second;
 }
 
-// Whether an entry of NO_PROXY takes this host pattern's hosts out ("*", "azure.com", ".azure.com", "*.azure.com").
+// What an entry of NO_PROXY means without its port and the dots and the star about its name: "*.Azure.com.:443" is "azure.com". Empty:
+// every host. A port counts for Go alone, and a dot at the end is to curl what it is to DNS; to leave an entry out is never wrong.
+std::string domain_of(std::string_view entry) {
+  const size_t colon = entry.find(':');
+  const bool is_ipv6 = colon != entry.npos && entry.find(':', colon + 1) != entry.npos;
+  if (colon != entry.npos && !is_ipv6) entry = entry.substr(0, colon);
+  while (entry.ends_with('.')) entry.remove_suffix(1);
+  if (entry.starts_with('*')) entry.remove_prefix(1);
+  while (entry.starts_with('.')) entry.remove_prefix(1);
+  return lower_text(entry);
+}
+
+// Whether an entry takes this host pattern's hosts out for some tool. To Python's requests any end of the name does.
 bool covers(std::string_view entry, std::string_view pattern) {
-  if (entry == "*") return true;
-  if (entry.starts_with("*.")) entry.remove_prefix(2);
-  if (entry.starts_with('.')) entry.remove_prefix(1);
+  const std::string domain = domain_of(entry);
   if (pattern.starts_with("*.")) pattern.remove_prefix(2);
-  return is_at_or_below(pattern, entry) || is_at_or_below(entry, pattern);
+  return pattern.ends_with(domain) || is_at_or_below(domain, pattern);
+}
+
+bool leads_around(std::string_view entry, const std::vector<std::string>& intercepted) {
+  return std::any_of(intercepted.begin(), intercepted.end(),
+                     [&](const std::string& pattern) { return covers(entry, pattern); });
+}
+
+// Commas divide them; to curl and others blanks do, too.
+std::vector<std::string> entries_of(std::string_view no_proxy) {
+  std::vector<std::string> entries;
+  while (!no_proxy.empty()) {
+    const size_t end = std::min(no_proxy.find_first_of(", \t\r\n"), no_proxy.size());
+    if (end > 0) entries.push_back(lower_text(no_proxy.substr(0, end)));
+    no_proxy.remove_prefix(std::min(end + 1, no_proxy.size()));
+  }
+  return entries;
 }
 
 std::string no_proxy(const std::string& present, const std::vector<std::string>& intercepted) {
@@ -67,14 +94,8 @@ std::string no_proxy(const std::string& present, const std::vector<std::string>&
   const auto add = [&entries](std::string_view entry) {
     if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.emplace_back(entry);
   };
-  std::string_view rest = present;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find_first_of(", "), rest.size());
-    const std::string entry = lower_text(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const bool around =
-        std::any_of(intercepted.begin(), intercepted.end(), [&](const std::string& pattern) { return covers(entry, pattern); });
-    if (!entry.empty() && !around) add(entry);
+  for (const std::string& entry : entries_of(present)) {
+    if (!leads_around(entry, intercepted)) add(entry);
   }
   for (const std::string_view host : kDirectHosts) add(host);
   return fmt::format("{}", fmt::join(entries, ","));
@@ -156,6 +177,13 @@ std::string quoted_for_powershell(const std::string& value) {
 }
 
 }  // namespace
+
+std::string entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted) {
+  for (std::string& entry : entries_of(no_proxy)) {
+    if (leads_around(entry, intercepted)) return std::move(entry);
+  }
+  return {};
+}
 
 std::string active_gateway(const Environment& environment) { return value_of(environment, kActiveVariable); }
 

@@ -46,6 +46,9 @@ std::string usage_hint(const std::string& proxy, const std::string& ca);
 // What to say if the environment names a proxy that is not armgate, and the variables take its place. Else empty.
 std::string other_proxy_notice(const Environment& present);
 
+// The first entry of a NO_PROXY that leads some tool's requests to these host patterns around armgate, in lower case; empty: none does.
+std::string entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted);
+
 // The variables to set, given the tool's present environment. Writes the certificate files. What the environment names
 // already stays trusted; NO_PROXY keeps its entries, but for those that would lead intercepted hosts around armgate.
 Result<Environment> tool_variables(const ToolSettings& settings, const Environment& present);

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "rules/facts/type_name.h"
 #include "rules/file/body_settings.h"
 #include "rules/match.h"
+#include "rules/type_index.h"
 
 namespace armgate::rules {
 namespace {
@@ -20,14 +23,22 @@ void check_entry(const FactEntry& entry, const std::string& pointer, const JsonP
   check_body(entry.body, entry.place.file, pointer, positions, faults);
 }
 
-// None if no type and api-version is one of both.
+// Of two that share a type. None if no api-version is one of both.
 std::vector<Contradiction> contradictions_of(const FactEntry& earlier, const FactEntry& later) {
-  if (!share_versions(earlier.match, later.match) || !share_a_type(earlier.match, later.match)) return {};
+  if (!share_versions(earlier.match, later.match)) return {};
   auto found = contradictions(earlier.body, later.body);
   for (Contradiction& one : found) {
     one.message += fmt::format(" {}, which are also about {}", words_for(earlier), later.match.types.front());
   }
   return found;
+}
+
+std::set<size_t> sharing_a_type(const TypeIndex& before, const FactEntry& entry) {
+  std::set<size_t> all;
+  for (const std::string& type : entry.match.types) {
+    for (const size_t at : before.sharing(type)) all.insert(at);
+  }
+  return all;
 }
 
 }  // namespace
@@ -47,29 +58,34 @@ SettingTable settings_of(FactEntry& entry) {
 std::string words_for(const FactEntry& entry) { return fmt::format("the facts at {}:{}", entry.place.file, entry.place.line); }
 
 void check_facts(const std::vector<FactEntry>& entries, const JsonPositions& positions, FaultList& faults) {
+  TypeIndex before;
   for (size_t i = 0; i < entries.size(); ++i) {
     const FactEntry& later = entries[i];
     const std::string pointer = fmt::format("/facts/{}", i);
     check_entry(later, pointer, positions, faults);
-    for (size_t before = 0; before < i; ++before) {
-      for (const auto& [below, message] : contradictions_of(entries[before], later)) {
+    for (const size_t at : sharing_a_type(before, later)) {
+      for (const auto& [below, message] : contradictions_of(entries[at], later)) {
         const std::string place = fmt::format("{}/body{}", pointer, below);
         faults.push_back({later.place.file, positions.line_of(place), place, message});
       }
     }
+    before.add_all(later.match.types, i);
   }
 }
 
 FaultList warnings_about(const std::vector<FactEntry>& entries) {
   FaultList warnings;
-  for (auto later = entries.begin(); later != entries.end(); ++later) {
-    if (later->strength != FactStrength::Declared) continue;
-    for (auto earlier = entries.begin(); earlier != later; ++earlier) {
-      if (earlier->strength != FactStrength::Declared || earlier->place.file == later->place.file) continue;
-      for (auto& [below, message] : contradictions_of(*earlier, *later)) {
-        warnings.push_back({later->place.file, later->place.line, "", std::move(message)});
+  TypeIndex before;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const FactEntry& later = entries[i];
+    if (later.strength != FactStrength::Declared) continue;
+    for (const size_t at : sharing_a_type(before, later)) {
+      if (entries[at].place.file == later.place.file) continue;
+      for (auto& [below, message] : contradictions_of(entries[at], later)) {
+        warnings.push_back({later.place.file, later.place.line, "", std::move(message)});
       }
     }
+    before.add_all(later.match.types, i);
   }
   return warnings;
 }

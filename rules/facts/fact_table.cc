@@ -22,16 +22,6 @@ void add(arm::DeclaredFacts& to, const arm::DeclaredFacts& more) {
 
 bool is_pattern(std::string_view type) { return type.ends_with('*'); }
 
-// How exactly the entry says that it is about the type (or the pattern); nothing if it is not.
-size_t exactness(const FactEntry& entry, std::string_view type) {
-  size_t most = 0;
-  for (const std::string& one : entry.match.types) {
-    if (one == type) return std::string::npos;
-    if (covers_type(one, type)) most = std::max(most, one.size());
-  }
-  return most;
-}
-
 }  // namespace
 
 // Some type's entries, and what has come of them so far.
@@ -98,28 +88,37 @@ struct FactTable::Known {
 
 FactTable::FactTable(FactEntries entries)
     : entries_(entries ? std::move(entries) : share({})), unnamed_(std::make_unique<Known>()) {
-  std::vector<const FactEntry*> with_patterns;
+  const auto index_of = [this](const std::string& type) -> std::unique_ptr<Known>& {
+    return is_pattern(type) ? by_prefix_[type.substr(0, type.size() - 1)] : by_type_[type];
+  };
+  std::unordered_map<std::string, std::vector<const FactEntry*>> by_pattern;  // a pattern and what names it; or a type
   for (const FactEntry& entry : *entries_) {
     for (const std::string& type : entry.match.types) {
-      auto& known = is_pattern(type) ? by_prefix_[type.substr(0, type.size() - 1)] : by_type_[type];
+      auto& known = index_of(type);
       if (known == nullptr) known = std::make_unique<Known>();
-      if (!is_pattern(type)) known->entries.push_back(&entry);
+      by_pattern[type].push_back(&entry);
     }
-    if (std::any_of(entry.match.types.begin(), entry.match.types.end(), is_pattern)) with_patterns.push_back(&entry);
   }
-  const auto complete = [&](const std::string& type, Known& known) {
-    for (const FactEntry* entry : with_patterns) {
-      const bool is_there = std::find(known.entries.begin(), known.entries.end(), entry) != known.entries.end();
-      if (!is_there && exactness(*entry, type) > 0) known.entries.push_back(entry);
+  for (const auto& [type, ours] : by_pattern) {
+    // How exactly an entry says that it is about the type (or the pattern).
+    std::vector<std::pair<const FactEntry*, size_t>> all;
+    for (const FactEntry* entry : ours) all.emplace_back(entry, std::string::npos);
+    for (size_t slash = type.find('/'); slash != type.npos; slash = type.find('/', slash + 1)) {
+      const auto found = by_pattern.find(type.substr(0, slash + 1) + "*");
+      if (found == by_pattern.end() || found->first == type) continue;
+      for (const FactEntry* entry : found->second) all.emplace_back(entry, found->first.size());
     }
-    std::sort(known.entries.begin(), known.entries.end(), [&](const FactEntry* a, const FactEntry* b) {
-      if (a->strength != b->strength) return a->strength < b->strength;
-      const size_t exact_a = exactness(*a, type), exact_b = exactness(*b, type);
-      return exact_a != exact_b ? exact_a < exact_b : a > b;
+    // An entry counts once, by the most exact of its patterns.
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second > b.second; });
+    all.erase(std::unique(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first == b.first; }), all.end());
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.first->strength != b.first->strength ? a.first->strength < b.first->strength : a.second < b.second;
     });
-  };
-  for (auto& [type, known] : by_type_) complete(type, *known);
-  for (auto& [prefix, known] : by_prefix_) complete(prefix + "*", *known);
+    auto& sorted = index_of(type)->entries;
+    sorted.reserve(all.size());
+    for (const auto& [entry, exactness] : all) sorted.push_back(entry);
+  }
 }
 
 FactTable::~FactTable() = default;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "json/tree.h"
 #include "rules/file/nearest_name.h"
@@ -192,12 +193,13 @@ class Reader {
     }
     const size_t faults_before = faults_.size();
     std::vector<std::string> texts;
+    std::unordered_set<std::string> known;
     for (size_t i = 0; i < value.size(); ++i) {
       const std::string place = pointer + "/" + std::to_string(i);
       std::string text;
       if (const auto complaint = ScalarReader{value[i]}(Text{&text, check})) {
         fault(place, *complaint);
-      } else if (std::find(texts.begin(), texts.end(), text) != texts.end()) {
+      } else if (!known.insert(text).second) {
         fault(place, fmt::format("\"{}\" is in this list already; remove one", text));
       } else {
         texts.push_back(std::move(text));
@@ -249,7 +251,7 @@ class Reader {
 
   void read_entries(const json& value, const std::string& pointer, const Entries& setting) {
     if (!is_object(value, pointer)) return;
-    std::vector<std::string> names;
+    std::unordered_set<std::string> names;
     for (const auto& [name, entry] : value.items()) {
       const std::string place = pointer + "/" + pointer_token(name);
       std::string checked = name;
@@ -257,11 +259,10 @@ class Reader {
         fault(place, fmt::format("\"{}\" {}", name, *complaint));
         continue;
       }
-      if (std::find(names.begin(), names.end(), checked) != names.end()) {
+      if (!names.insert(checked).second) {
         fault(place, fmt::format("\"{}\" stands here again in another spelling; remove one", name));
         continue;
       }
-      names.push_back(checked);
       if (is_object(entry, place)) {
         read_object(entry, place, setting.add(checked));
       }
@@ -272,7 +273,9 @@ class Reader {
     if (!value.is_array()) return fault(pointer, "must be an array of objects, but is " + kind_of(value));
     for (size_t i = 0; i < value.size(); ++i) {
       const std::string place = pointer + "/" + std::to_string(i);
-      if (is_object(value[i], place)) read_object(value[i], place, setting.add(positions_.line_of(place)));
+      const SettingTable table =
+          setting.add(positions_.line_of(place));  // also of what is no object, so that places stay the same
+      if (is_object(value[i], place)) read_object(value[i], place, table);
     }
   }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -38,13 +40,21 @@ SettingTable settings_of(QueueTimeout& rule) {
 }
 
 void check_order(const std::vector<QueueTimeout>& rules, FaultList& faults) {
-  for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
-    const auto earlier = std::find_if(rules.begin(), rule, [&rule](const QueueTimeout& other) {
-      return contains_ignoring_case(rule->user_agent, other.user_agent);
-    });
-    if (earlier == rule) continue;
-    faults.push_back({rule->place.file, rule->place.line, "",
-                      fmt::format("no User-Agent gets to \"{}\": \"{}\" on line {} takes it first", rule->user_agent,
+  std::unordered_map<std::string, const QueueTimeout*> before;
+  std::set<size_t> sizes;  // of those
+  for (const QueueTimeout& rule : rules) {
+    const std::string agent = lower_text(rule.user_agent);
+    const QueueTimeout* earlier = nullptr;
+    for (const size_t size : sizes) {
+      for (size_t at = 0; at + size <= agent.size(); ++at) {
+        const auto found = before.find(agent.substr(at, size));
+        if (found != before.end() && (earlier == nullptr || found->second < earlier)) earlier = found->second;
+      }
+    }
+    if (before.try_emplace(agent, &rule).second) sizes.insert(agent.size());
+    if (earlier == nullptr) continue;
+    faults.push_back({rule.place.file, rule.place.line, "",
+                      fmt::format("no User-Agent gets to \"{}\": \"{}\" on line {} takes it first", rule.user_agent,
                                   earlier->user_agent, earlier->place.line)});
   }
 }

@@ -38,7 +38,11 @@ std::vector<Rename> renames_in(std::string_view text, const SettingTable& table)
   if (!document.is_object()) return found;
   collect(document, "", table, found);
   const JsonPositions positions(text);
-  for (Rename& rename : found) rename.line = positions.line_of(rename.from);
+  for (Rename& rename : found) {
+    rename.line = positions.line_of(rename.from);
+    const std::string beside = rename.from.substr(0, rename.from.rfind('/') + 1) + pointer_token(rename.to);
+    rename.both = positions.name_of(beside).has_value();
+  }
   std::stable_sort(found.begin(), found.end(), [](const Rename& a, const Rename& b) { return a.line < b.line; });
   return found;
 }
@@ -51,9 +55,8 @@ std::string renamed(std::string_view text, const std::vector<Rename>& renames) {
   };
   std::vector<Change> changes;
   for (const Rename& rename : renames) {
-    const std::string beside = rename.from.substr(0, rename.from.rfind('/') + 1) + pointer_token(rename.to);
     const auto name = positions.name_of(rename.from);
-    if (name && !positions.name_of(beside)) changes.push_back({*name, &rename.to});
+    if (name && !rename.both) changes.push_back({*name, &rename.to});
   }
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.name.begin > b.name.begin; });
   std::string result(text);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "arm/early_end.h"
 #include "arm/operation.h"
@@ -16,6 +17,7 @@
 #include "rules/file/body_settings.h"
 #include "rules/file/editor_schema.h"
 #include "rules/match.h"
+#include "rules/type_index.h"
 
 namespace armgate::rules {
 namespace {
@@ -104,25 +106,79 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
   }
 }
 
-// Complains of types that an earlier rule takes for all the api-versions of a later one.
-void check_order(const std::vector<Rule>& rules, FaultList& faults) {
-  for (size_t i = 0; i < rules.size(); ++i) {
-    const Rule& rule = rules[i];
-    for (const std::string& type : rule.match.types) {
-      const auto takes_it = [&](const Rule& earlier) {
-        const auto& patterns = earlier.match.types;
-        return covers_versions(earlier.match, rule.match) &&
-               std::any_of(patterns.begin(), patterns.end(),
-                           [&](const std::string& pattern) { return takes_type(pattern, type); });
-      };
-      const auto end = rules.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto earlier = std::find_if(rules.begin(), end, takes_it);
-      if (earlier == end) continue;
-      faults.push_back({rule.place.file, rule.place.line, "",
-                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
-                                    type, earlier->name, earlier->place.line)});
+// The elements of lists with something wrong in them: what stands in them is not all that was meant.
+class Unsound {
+ public:
+  Unsound(const FaultList& faults, size_t begin) {
+    for (size_t i = begin; i < faults.size(); ++i) {
+      const std::string& pointer = faults[i].pointer;
+      places_.insert(pointer.substr(0, pointer.find('/', pointer.find('/', 1) + 1)));
     }
   }
+
+  // By the list's pointer: "/rules".
+  std::vector<bool> of(std::string_view list, size_t count) const {
+    std::vector<bool> all(count);
+    for (size_t i = 0; i < count; ++i) all[i] = places_.contains(fmt::format("{}/{}", list, i));
+    return all;
+  }
+
+ private:
+  std::unordered_set<std::string> places_;
+};
+
+// Complains of types that an earlier rule takes for all the api-versions of a later one.
+void check_order(const std::vector<Rule>& rules, const std::vector<bool>& unsound, FaultList& faults) {
+  TypeIndex before;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (unsound[i]) continue;
+    const Rule& rule = rules[i];
+    for (const std::string& type : rule.match.types) {
+      const auto earlier = before.first_taker(type, [&](size_t at) { return covers_versions(rules[at].match, rule.match); });
+      if (!earlier) continue;
+      faults.push_back({rule.place.file, rule.place.line, "",
+                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
+                                    type, rules[*earlier].name, rules[*earlier].place.line)});
+    }
+    before.add_all(rule.match.types, i);
+  }
+}
+
+template <class Element>
+std::vector<Element> sound_ones(const std::vector<Element>& all, const std::vector<bool>& unsound) {
+  std::vector<Element> sound;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!unsound[i]) sound.push_back(all[i]);
+  }
+  return sound;
+}
+
+// What no single key's bounds can say.
+void check_book(RuleBook& book, const Unsound& unsound, const JsonPositions& positions, FaultList& faults) {
+  const auto unsound_rules = unsound.of("/rules", book.rules.size());
+  for (size_t i = 0; i < book.rules.size(); ++i) {
+    Rule& rule = book.rules[i];
+    Lock& locked = rule.lock;
+    std::vector<std::string> pointers;
+    for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
+    locked.referred = StringSelection(pointers);
+    if (!rule.body.declared.empty()) {
+      rule.body.facts = {std::make_shared<const arm::BodyFacts>(rule.body.declared), FactStrength::Declared};
+    }
+    if (!unsound_rules[i]) check_rule(rule, fmt::format("/rules/{}", i), positions, faults);
+  }
+  const auto unsound_facts = unsound.of("/facts", book.facts.size());
+  for (size_t i = 0; i < book.facts.size(); ++i) {
+    if (unsound_facts[i]) book.facts[i] = {book.facts[i].place, {}, {}};  // of what is left of it nothing could be said
+  }
+  check_facts(book.facts, positions, faults);
+  const auto unsound_errors = unsound.of("/errors", book.errors.size());
+  for (size_t i = 0; i < book.errors.size(); ++i) {
+    if (!unsound_errors[i]) check_error_rule(book.errors[i], fmt::format("/errors/{}", i), positions, faults);
+  }
+  check_order(book.rules, unsound_rules, faults);
+  const auto unsound_timeouts = unsound.of("/queue_timeouts", book.queue_timeouts.size());
+  check_order(sound_ones(book.queue_timeouts, unsound_timeouts), faults);
 }
 
 SettingTable settings_of(Reference& reference) {
@@ -280,30 +336,17 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   RuleBook& book = draft.book;
   const size_t faults_before = faults.size();
   const auto positions = read_json(file, text, settings_of(draft, file), faults);
-  if (!positions || faults.size() != faults_before) return std::move(book);
-  if (book.rules.empty() && book.facts.empty() && book.errors.empty() && book.queue_timeouts.empty()) {
+  if (!positions) return std::move(book);
+  const bool is_read = faults.size() == faults_before;
+  if (is_read && book.rules.empty() && book.facts.empty() && book.errors.empty() && book.queue_timeouts.empty()) {
     faults.push_back(
         {file, 1, "", "says nothing; add \"rules\", \"facts\", \"errors\" or \"queue_timeouts\", or remove the file"});
   }
-  for (size_t i = 0; i < book.rules.size(); ++i) {
-    Rule& rule = book.rules[i];
-    Lock& locked = rule.lock;
-    std::vector<std::string> pointers;
-    for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
-    locked.referred = StringSelection(pointers);
-    if (!rule.body.declared.empty()) {
-      rule.body.facts = {std::make_shared<const arm::BodyFacts>(rule.body.declared), FactStrength::Declared};
-    }
-    check_rule(rule, fmt::format("/rules/{}", i), *positions, faults);
-  }
-  check_facts(book.facts, *positions, faults);
-  for (size_t i = 0; i < book.errors.size(); ++i) {
-    check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
-  }
-  check_order(book.rules, faults);
-  check_order(book.queue_timeouts, faults);
+  check_book(book, Unsound(faults, faults_before), *positions, faults);
   if (faults.size() == faults_before && cases == Cases::Try)
     check_cases(book.rules, book.facts, draft.cases, *positions, faults);
+  const auto begin = faults.begin() + static_cast<std::ptrdiff_t>(faults_before);
+  std::stable_sort(begin, faults.end(), [](const Fault& a, const Fault& b) { return a.line < b.line; });
   return std::move(book);
 }
 

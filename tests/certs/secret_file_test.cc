@@ -110,6 +110,18 @@ TEST(SecretFile, IsNamedWhenItCannotBeReadOrIsTooLarge) {
   EXPECT_EQ(read_file(large).error().kind, ErrorKind::TooLarge);
 }
 
+TEST(RegularFile, IsNoDirectoryPipeOrDeviceAndIsNotWaitedFor) {
+  const TemporaryDirectory directory;
+  const auto pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(read_regular_file(pipe).error().context, HasSubstr("pipe is no regular file"));
+  EXPECT_THAT(read_regular_file("/dev/null").error().context, HasSubstr("/dev/null is no regular file"));
+  EXPECT_THAT(read_regular_file(directory.path()).error().context, HasSubstr("is a directory; name a regular file"));
+  EXPECT_THAT(read_regular_file(directory.path() / "absent").error().context, HasSubstr("absent"));
+  EXPECT_EQ(*read_regular_file(directory.write("text", "words")), "words");
+  EXPECT_EQ(read_regular_file(directory.path() / "text", 4).error().kind, ErrorKind::TooLarge);
+}
+
 TEST(SecretFile, MakesItsDirectoryPrivate) {
   const TemporaryDirectory directory;
   const auto inner = directory.path() / "a" / "b";

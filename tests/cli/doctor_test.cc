@@ -84,6 +84,10 @@ TEST_F(Doctor, AnEnvironmentThatLeadsAroundArmgateIsSaidWithTheRemedy) {
       {{{"https_proxy", "http://a:x@127.0.0.1:8080"}, {"NO_PROXY", "localhost, .Azure.com"}},
        "NO_PROXY takes management.azure.com out",
        "NO_PROXY"},
+      {{{"https_proxy", "http://a:x@127.0.0.1:8080"}, {"NO_PROXY", "management.azure.com."}},
+       "its entry \"management.azure.com.\"",
+       "NO_PROXY"},
+      {{{"https_proxy", "http://a:x@127.0.0.1:8080"}, {"no_proxy", "*:443"}}, "its entry \"*:443\"", "NO_PROXY"},
   };
   for (const auto& c : cases) {
     world.environment = c.environment;

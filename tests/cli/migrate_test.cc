@@ -16,6 +16,7 @@ namespace armgate {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Migrate : public Cli {
  protected:
@@ -70,6 +71,20 @@ TEST_F(Migrate, ALinkStaysOneAndItsFileItsOwners) {
   ASSERT_EQ(::stat(file.c_str(), &now), 0);
   EXPECT_EQ(now.st_uid, user);
   EXPECT_EQ(now.st_gid, group);
+}
+
+TEST_F(Migrate, WhatStandsUnderBothNamesIsLeftToWhoeverKnowsWhichCounts) {
+  const std::string text = R"({"versions": {"think_max": "5m"},
+ "history": {"think_max": "6m"}, "queue": {"ticket_grace": "30s"}})";
+  const std::string file = write("both.json", text);
+  for (const bool dry : {false, true}) {
+    EXPECT_EQ(dry ? run({"migrate", "--dry-run", file}) : run({"migrate", file}), 1);
+    EXPECT_THAT(err.str(),
+                HasSubstr(file + ":1: /versions is called \"history\" now, and \"history\" stands beside it; put all "));
+    EXPECT_THAT(err.str(), HasSubstr(file + " was not changed\n"));
+    EXPECT_THAT(out.str(), Not(HasSubstr("/versions is called")));
+    EXPECT_EQ(read(file), text);
+  }
 }
 
 TEST_F(Migrate, ADryRunWritesNothing) {

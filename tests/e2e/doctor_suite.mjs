@@ -38,6 +38,7 @@ export const tests = {
                              { env: { HOME: world.directory, GOCACHE: world.file("go-cache") }, seconds: 120 });
     assert.equal(within.code, 0, within.stdout.toString());
     assert.match(within.stdout.toString(), /^good +curl +trusts it: scripts$/m);
+    assert.doesNotMatch(gateway.process.log, /"event":"handshake-failed"/, "who looks raises no alert");
   },
 
   "a runtime that does not trust the certificate, or goes around armgate, is named with the remedy": async (world) => {

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { open, writeFile } from "node:fs/promises";
+import { closeSync, constants, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { cleanEnvironment, freePort, isListening, run, sleep, withinSeconds } from "./harness.mjs";
@@ -249,17 +249,38 @@ export const tests = {
     assert.equal(await locksOfWrite(), GROUP.toLowerCase());
   },
 
+  "requests do not wait while many rules are read, and two reloads in a row bring the last into force": async (world) => {
+    const admin = await freePort();
+    const rules = world.file("many.json");
+    const writeRules = (count) => writeFileSync(rules, JSON.stringify({ rules: Array.from({ length: count }, (_, i) => ({ name: `r${i}`, match: { types: [`Contoso.Box${i}/boxes`] } })) }));
+    writeRules(1);
+    const gateway = await world.startGateway(await world.startSim(), { rules: [rules], threads: 1, listen: { admin: `127.0.0.1:${admin}` } });
+    const reloaded = () => [...gateway.process.log.matchAll(/"event":"reloaded".*"rules":([0-9]+)/g)].map(([, count]) => Number(count));
+    writeRules(30_000);
+    gateway.process.child.kill("SIGHUP");
+    await sleep(100);
+    assert.equal((await run("curl", ["--silent", "--fail", `http://127.0.0.1:${admin}/healthz`])).code, 0);
+    assert.deepEqual(reloaded(), [], "it answers while it reads");
+    writeRules(2);
+    gateway.process.child.kill("SIGHUP");
+    await waitFor("both", async () => reloaded().length === 2);
+    assert.deepEqual(reloaded(), [30_000, 2]);
+    gateway.process.child.kill("SIGTERM");
+    assert.deepEqual(await gateway.process.exit, { code: 0, signal: null });
+  },
+
   "a signal during the start waits for its end, or ends it well": async (world) => {
     const sim = await world.startSim();
-    const { port, configFile } = await world.configureGateway(sim, { log: { file: "armgate.log" } });
-    const configuration = readFileSync(configFile);
+    const { port, configFile, caFile } = await world.configureGateway(sim, { log: { file: "armgate.log" } });
     // Whoever opens this file waits for who writes it: the start is where the test wants it.
-    const pipe = path.join(path.dirname(configFile), "pipe.json");
+    const pipe = path.join(path.dirname(caFile), "intermediate.pem");
+    const certificate = readFileSync(pipe);
+    unlinkSync(pipe);
     await run("mkfifo", [pipe]);
     const start = async () => {
-      const process = await world.start("armgate", ["run", "--config", pipe, "--mode", "observe"], () => true);
+      const process = await world.start("armgate", ["run", "--config", configFile, "--mode", "observe"], () => true);
       const writer = await open(pipe, "w");  // once it is read
-      return { process, goOn: async () => { await writer.writeFile(configuration); await writer.close(); } };
+      return { process, goOn: async () => { await writer.writeFile(certificate); await writer.close(); } };
     };
     const { process, goOn } = await start();
     process.child.kill("SIGHUP");
@@ -268,7 +289,6 @@ export const tests = {
     await goOn();
     const log = path.join(path.dirname(configFile), "armgate.log");
     await waitFor("the listener", () => isListening(port));
-    await writeFile(pipe, configuration);  // for the reload
     await waitFor("both", async () => /"log-reopened"[^]*"reloaded"|"reloaded"[^]*"log-reopened"/.test(readFileSync(log, "utf8")));
     assert.match(readFileSync(log, "utf8"), /"event":"reloaded".*"mode":"observe".*"text":"--mode observe of the command line goes before the file's protect"/);
     process.child.kill("SIGTERM");

@@ -60,15 +60,5 @@ TEST(Match, RangesCoverAndShareByTheirEnds) {
   }
 }
 
-TEST(Match, TwoRulesShareATypeIfOneOfTheirPatternsCoversOneOfTheOthers) {
-  Match a, b;
-  a.types = {"a.b/c", "x.y/*"};
-  b.types = {"x.y/z"};
-  EXPECT_TRUE(share_a_type(a, b));
-  EXPECT_TRUE(share_a_type(b, a));
-  b.types = {"a.b/d"};
-  EXPECT_FALSE(share_a_type(a, b));
-}
-
 }  // namespace
 }  // namespace armgate::rules

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rules/file/rule_file.h"
+#include "tests/support/shipped_rules.h"
 
 namespace armgate::rules::overlap_test {
 namespace {
@@ -88,6 +89,55 @@ TEST(Overlap, WhatWaitsForAnEndThatItsRuleDoesNotFollowHasNoEffect) {
       Texts{"f1:2: /retry/operation: rule \"r\" does not compare (guard.kind \"none\"), so that no base is known and nothing "
             "is sent again"});
   EXPECT_EQ(warned({R"({"name": "r", "match": {"types": ["a.b/c"]}, "retry": {"operation": {"attempts": 2}}})"}), Texts{});
+}
+
+// The lines of the entries that never decide, of a list with one entry a line.
+std::vector<int> never_deciding(const std::string& entries) {
+  FaultList faults;
+  const auto book = read_rule_book("f", "{\"errors\": [\n" + entries + "\n]}", faults);
+  EXPECT_TRUE(faults.empty()) << to_text(faults.empty() ? Fault{} : faults[0]);
+  std::vector<int> lines;
+  for (const auto& warning : warnings_about(book.errors)) lines.push_back(warning.line);
+  return lines;
+}
+
+TEST(Overlap, AnEntryOfErrorsWhoseAnswersEarlierOnesTakeNeverDecides) {
+  using Lines = std::vector<int>;
+  const std::string conflict = R"({"class": "final", "status": [409], "codes": ["Conflict", "Busy"]},)";
+  EXPECT_EQ(never_deciding(conflict + "\n" + R"({"class": "busy", "status": [409], "codes": ["conflict"]})"), Lines{3});
+  EXPECT_EQ(never_deciding(conflict + "\n" + R"({"class": "busy", "status": [409, 429], "codes": ["Conflict"]})"), Lines{});
+  EXPECT_EQ(never_deciding(conflict + "\n" + R"({"class": "busy", "status": [409], "codes": ["Conflict", "More"]})"), Lines{});
+  EXPECT_EQ(never_deciding(conflict + R"({"class": "final", "status": [429], "codes": ["Conflict"]},)" + "\n" +
+                           R"({"class": "busy", "status": [409, 429], "codes": ["Conflict"],
+                              "message": {"contains_any": ["later"]}})"),
+            Lines{3})
+      << "two take it together";
+  const std::string by_message =
+      R"({"class": "final", "status": [409], "codes": ["C"], "message": {"contains_any": ["again", "later"]}},)";
+  EXPECT_EQ(
+      never_deciding(
+          by_message + "\n" +
+          R"({"class": "busy", "status": [409], "codes": ["C"], "message": {"contains_any": ["try again", "LATER on"]}})"),
+      Lines{3});
+  EXPECT_EQ(
+      never_deciding(by_message + "\n" +
+                     R"({"class": "busy", "status": [409], "codes": ["C"], "message": {"contains_any": ["again", "other"]}})"),
+      Lines{});
+  EXPECT_EQ(never_deciding(by_message + "\n" + R"({"class": "busy", "status": [409], "codes": ["C"]})"), Lines{});
+  EXPECT_EQ(never_deciding(R"({"class": "final", "status": [409], "codes": ["C"], "clients": "without-precondition"},)"
+                           "\n"
+                           R"({"class": "busy", "status": [409], "codes": ["C"]})"),
+            Lines{});
+  EXPECT_EQ(never_deciding(R"({"class": "final", "status": [409], "codes": ["C"], "header": {"name": "x", "value": "y"}},)"
+                           "\n"
+                           R"({"class": "busy", "status": [409], "codes": ["C"]})"),
+            Lines{});
+}
+
+TEST(Overlap, TheShippedErrorsAllDecide) {
+  FaultList faults;
+  const auto book = shipped_rules(faults);
+  for (const auto& warning : warnings_about(book.errors)) ADD_FAILURE() << to_text(warning);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/source_tree.h"
 #include "proxy/config/option_table.h"
@@ -15,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -127,7 +130,7 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
           {R"("upstream": {"proxy": "http://localhost:8080"})", "/upstream/proxy", "is where armgate itself listens"},
           {R"("listen": {"admin": "0.0.0.0:99"}, "upstream": {"proxy": "127.0.0.1:99"})", "/upstream/proxy", "itself listens"},
           {R"("upstream": {"proxy_password_file": "p"})", "/upstream/proxy_password_file", "belongs to no proxy"},
-          {R"("upstream": {"proxy": "corp", "proxy_password_file": "p"})", "/upstream/proxy_password_file",
+          {R"("upstream": {"proxy": "corp:3128", "proxy_password_file": "p"})", "/upstream/proxy_password_file",
            "belongs to no user"},
           {R"("upstream": {"no_proxy": ["10.0.0.0/40"]})", "/upstream/no_proxy/0", "is no host, domain, address or block"},
           {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
@@ -179,6 +182,7 @@ TEST(Config, AFileThatCannotBeReadIsNamed) {
   const auto loaded = load_config("/nonexistent/a.json", kSurroundings);
   ASSERT_EQ(loaded.faults.size(), 1u);
   EXPECT_THAT(rules::to_text(loaded.faults[0]), HasSubstr("/nonexistent/a.json"));
+  EXPECT_EQ(loaded.config.source, "/nonexistent/a.json");
 }
 
 TEST(Config, FaultsOfTheFileAndOfItsRuleFilesComeTogether) {
@@ -276,8 +280,71 @@ TEST(Config, TheSameRuleFileTwiceIsRefused) {
   directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["A.B/c"]}}]})");
   const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "./mine.json"]})");
   const auto faults = texts_of(load_config(file, kSurroundings).faults);
-  ASSERT_FALSE(faults.empty());
-  EXPECT_THAT(faults[0], HasSubstr("the rule name \"mine\" stands here and at"));
+  EXPECT_THAT(faults, ElementsAre(HasSubstr("/rules/1: \"" + (directory.path() / "mine.json").string() +
+                                            "\" is read already because of /rules/0; name it once")));
+  std::filesystem::create_directory(directory.path() / "mine");
+  std::filesystem::create_symlink("../mine.json", directory.path() / "mine/a.json");
+  directory.write("armgate.json", R"({"rules": ["mine", "mine/a.json"]})");
+  EXPECT_THAT(texts_of(load_config(file, kSurroundings).faults), ElementsAre(HasSubstr("because of /rules/0")));
+}
+
+// Emacs makes dangling links ".#a.json", and others copies ".a.json".
+TEST(Config, HiddenFilesOfEditorsAreNoRuleFiles) {
+  const TemporaryDirectory directory;
+  const std::string rule = R"({"rules": [{"name": "mine", "match": {"types": ["A.B/c"]}}]})";
+  directory.write("mine/a.json", rule);
+  directory.write("mine/.a.json", rule);
+  std::filesystem::create_symlink("me@here.4711", directory.path() / "mine/.#a.json");
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine"]})");
+  const auto loaded = load_config(file, kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+  EXPECT_EQ(loaded.config.rules.size(), 1u);
+}
+
+TEST(Config, APipeIsRefusedByNameAndNotWaitedFor) {
+  const TemporaryDirectory directory;
+  const auto pipe = directory.path() / "mine.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "/dev/null"]})");
+  EXPECT_THAT(texts_of(load_config(file, kSurroundings).faults),
+              ElementsAre(HasSubstr("/rules/0: " + pipe.string() + " is no regular file"),
+                          HasSubstr("/rules/1: /dev/null is no regular file")));
+  EXPECT_THAT(texts_of(load_config(pipe, kSurroundings).faults), ElementsAre(HasSubstr("is no regular file")));
+}
+
+TEST(Config, ADirectoryOfRulesThatCannotBeReadIsNotTakenForEmpty) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const TemporaryDirectory directory;
+  directory.write("mine/a.json", "{}");
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine", "mine/a.json"]})");
+  ASSERT_EQ(::chmod((directory.path() / "mine").c_str(), 0000), 0);
+  const auto faults = texts_of(load_config(file, kSurroundings).faults);
+  ASSERT_EQ(::chmod((directory.path() / "mine").c_str(), 0700), 0);
+  EXPECT_THAT(faults, ElementsAre(AllOf(HasSubstr("cannot read the directory"), HasSubstr("Permission denied")),
+                                  HasSubstr("Permission denied")));
+}
+
+TEST(Config, WhatIsWrittenHasAFileOfItsOwn) {
+  const auto faults_of = [](const char* text) {
+    return texts_of(parse_config("/etc/armgate/a.json", text, kSurroundings).faults);
+  };
+  EXPECT_THAT(faults_of(R"({"log": {"file": "./a.json"}})"),
+              ElementsAre(HasSubstr("/log/file: is the file of the configuration itself too; name another")));
+  EXPECT_THAT(faults_of(R"({"log": {"file": "j"}, "journal": {"file": "j"}})"),
+              ElementsAre(HasSubstr("/log/file: is the file of /journal/file too")));
+  EXPECT_THAT(faults_of(R"({"log": {"file": "ca/ca.pem"}, "ca": {"directory": "ca"}})"),
+              ElementsAre(HasSubstr("/log/file: is the file of the authority in /ca/directory too")));
+  EXPECT_THAT(faults_of(R"({"journal": {"file": "c.pem"}, "upstream": {"ca_file": "c.pem"}})"),
+              ElementsAre(HasSubstr("/journal/file: is the file of /upstream/ca_file too")));
+}
+
+TEST(Config, OptionsThatDoNotGoTogetherAreNamedBesideOtherFaultsIfTheyAreSound) {
+  const auto loaded = parse_config("a.json",
+                                   R"({"mode": 1, "history": {"think_max": "2h", "observation_age": "1h"},
+    "queue": {"waiters_per_key": 90, "waiters_total": "few"}})",
+                                   kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), ElementsAre(HasSubstr("/mode: "), HasSubstr("/queue/waiters_total: must be"),
+                                                   HasSubstr("/history/think_max: is longer than")));
 }
 
 TEST(Config, AClientThatCannotComeIsAFaultAndOthersAreNot) {

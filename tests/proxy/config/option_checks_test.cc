@@ -86,6 +86,10 @@ TEST(OptionChecks, WhereTunnelsMayLeadAndByWhichProxy) {
   const Row proxies[] = {
       {"", ""},
       {"direct", "direct"},
+      {"Direct", "direct"},
+      {"nonsense", nullptr},
+      {"squid:3128", "squid:3128"},
+      {"proxy.corp.example", "proxy.corp.example"},
       {"http://proxy.corp.example:3128", "http://proxy.corp.example:3128"},
       {"http://user@proxy.corp.example:3128", "http://user@proxy.corp.example:3128"},
       {"http://user:secret@proxy.corp.example:3128", nullptr},

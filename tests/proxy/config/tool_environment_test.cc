@@ -115,6 +115,13 @@ TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {
       {"*.azure.com", always},
       {"management.azure.com", always},
       {"westeurope.management.azure.com", always},
+      {"management.azure.com:443", always},
+      {"azure.com:443,.azure.com:443,*.azure.com:8443", always},
+      {"*:443", always},
+      {"management.azure.com.,azure.com.,.azure.com.:443", always},
+      {"*zure.com", always},
+      {"a.example\tmanagement.azure.com", "a.example," + always},
+      {"fe80::1,a.example:443,.b.example.", "fe80::1,a.example:443,.b.example.," + always},
       {"vault.azure.net,notmanagement.azure.com", "vault.azure.net,notmanagement.azure.com," + always},
   };
   for (const auto& c : cases) {
@@ -123,6 +130,14 @@ TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {
     EXPECT_EQ(variables({{"no_proxy", c.present}}).at("NO_PROXY"), c.expected);
     EXPECT_EQ(variables({{"NO_PROXY", c.present}}).at("no_proxy"), c.expected);
   }
+}
+
+TEST(EntryAround, IsWhatToolVariablesLeaveOut) {
+  const std::vector<std::string> hosts = {"management.azure.com", "*.management.azure.com"};
+  EXPECT_EQ(entry_around("", hosts), "");
+  EXPECT_EQ(entry_around("localhost,.lan, 10.0.0.0/8,vault.azure.net,::1", hosts), "");
+  EXPECT_EQ(entry_around("localhost, Management.Azure.com.", hosts), "management.azure.com.");
+  EXPECT_EQ(entry_around("*:443", hosts), "*:443");
 }
 
 TEST(OtherProxy, IsOneThatIsNotArmgate) {

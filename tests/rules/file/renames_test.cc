@@ -30,6 +30,10 @@ TEST(Renames, LeaveAFileOfToday) {
 TEST(Renames, LeaveANameWhoseNewOneStandsBesideIt) {
   const std::string both = R"({"rules": [{"hold": {}, "lease": {}}]})";
   EXPECT_EQ(with_new_names(both), both);
+  RuleDraft draft;
+  const auto found = renames_in(both, settings_of(draft, "f"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].both);
 }
 
 TEST(Renames, FindNothingInWhatCannotBeRead) {

@@ -321,5 +321,24 @@ TEST(RuleFile, ARuleForAnyTypeIsForNothingElse) {
               ElementsAre(HasSubstr("has \"*\" beside other types")));
 }
 
+TEST(RuleFile, WhatIsWrongElsewhereHidesNoFault) {
+  expect_faults(
+      "{\"rules\": [\n"
+      "{\"name\": \"all\", \"match\": {\"types\": [\"A.B/*\"]}},\n"
+      "7,\n"
+      "{\"name\": \"one\", \"match\": {\"types\": [\"A.B/c\"]}},\n"
+      "{\"name\": \"two\", \"match\": {\"types\": [\"A.D/e\"]}, \"mode\": \"on\", \"lease\": {\"max\": \"10h\", \"cap\": \"1h\"}},\n"
+      "{\"name\": \"three\", \"match\": {\"types\": [\"A.F/g\"]}, \"lease\": {\"max\": \"10h\", \"cap\": \"1h\"}}],\n"
+      "\"errors\": [{\"class\": \"busy\", \"status\": [503], \"codes\": [\"X\"]}],\n"
+      "\"queue_timeouts\": [{\"user_agent\": \"x\", \"wait_max\": \"1s\"}, {\"user_agent\": \"tool\", \"wait_max\": \"1s\"}, {\"user_agent\": \"mytool\", \"wait_max\": \"1s\"}]}",
+      {{3, "/rules/1", "must be an object"},
+       {4, "", "rule \"one\" can never match \"a.b/c\": rule \"all\" on line 2 takes it first"},
+       {5, "/rules/3/mode", "is not a valid value"},
+       {6, "/rules/4/lease", "\"max\" is longer than \"cap\""},
+       {7, "/errors/0/status/0", "does not prove"},
+       {8, "/queue_timeouts/0/user_agent", "part of a User-Agent"},
+       {8, "", "no User-Agent gets to \"mytool\""}});
+}
+
 }  // namespace
 }  // namespace armgate::rules::rule_file_test

@@ -60,10 +60,6 @@ bool is_read_only(std::filesystem::path directory) {
 
 }  // namespace
 
-AuthorityFiles files_in(const std::filesystem::path& directory) {
-  return {directory / "ca.pem", directory / "intermediate.pem", directory / "intermediate.key"};
-}
-
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command) {
   std::error_code failure;
   if (std::filesystem::exists(root, failure)) return {};

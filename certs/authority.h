@@ -42,7 +42,9 @@ struct AuthorityFiles {
   std::filesystem::path intermediate;  // intermediate.pem
   std::filesystem::path key;           // intermediate.key, 0600
 };
-AuthorityFiles files_in(const std::filesystem::path& directory);
+inline AuthorityFiles files_in(const std::filesystem::path& directory) {
+  return {directory / "ca.pem", directory / "intermediate.pem", directory / "intermediate.key"};
+}
 
 enum class Overwrite { Refuse, Force };
 

@@ -56,6 +56,8 @@ void begin_exchange(Exchange& exchange, const std::string& client, std::string_v
 }
 
 Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, SendLimits limits) {
+  if (connects > Duration{}) co_await clock_.sleep_until(std::min(clock_.now() + connects, limits.begin_by));
+  if (clock_.now() >= limits.begin_by) co_return upstream_error(ErrorKind::TimedOut, Sent::No, "no connection in time");
   if (!limits.may_begin_now()) co_return may_not_begin();
   const std::string line = request.head.method_token + " " + request.head.target;
   if (steps.empty() && otherwise) steps.push_back(otherwise(request));

@@ -42,6 +42,7 @@ class ScriptedUpstream final : public Upstream {
   std::deque<Step> steps;
   std::function<Step(const arm::Request&)> otherwise;  // answers when the script is over
   std::vector<arm::Request> seen;
+  Duration connects{};  // how long each sending waits for a connection
 
  private:
   SimClock& clock_;
@@ -73,6 +74,7 @@ class StageRig {
   void arm_takes(Duration duration, std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_fails(std::string expected, Sent sent);
   void arm_breaks_off(std::string expected, int status, std::string body, size_t arrives);
+  void connections_take(Duration duration) { upstream_.connects = duration; }
   // For stories too long for a script: what ARM does after it.
   void arm_lives(std::function<Step(const arm::Request&)> answer) { upstream_.otherwise = std::move(answer); }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int kUnreachableMax = 3;
 constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
+constexpr Duration kConnectionLeast = std::chrono::seconds(5);  // also if its client has waited for as long as it does
 
 // What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
 // megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under a rule that
@@ -45,8 +47,9 @@ Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts, co
   ++attempts.sent;
   ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  SendLimits limits = limits_of_one(parts, parts.clock.now() + parts.shared.options.answer_timeout);
-  limits.begin_by = write.client_wait.until();
+  const TimePoint now = parts.clock.now();
+  SendLimits limits = limits_of_one(parts, now + parts.shared.options.answer_timeout);
+  limits.begin_by = std::max(write.client_wait.until(), now + kConnectionLeast);
   limits.may_begin = &may_begin;
   return send_whole(parts, write.exchange.principal, write.exchange.request, limits);
 }

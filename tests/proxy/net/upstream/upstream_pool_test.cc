@@ -33,6 +33,10 @@ arm::Request request_to(const std::string& host, arm::Method method = arm::Metho
   return request;
 }
 
+Task<void> store_fetched(UpstreamPool& pool, std::optional<Result<std::string>>& into) {
+  into.emplace(co_await fetch(pool, request_to("arm.example.test"), kNever));
+}
+
 class UpstreamPoolTest : public NetTest {
  protected:
   UpstreamPoolTest() : origin_(clock_, executor(), authority_.cache()) { make_pool(authority_.root_file()); }
@@ -95,11 +99,8 @@ TEST_F(UpstreamPoolTest, AsksRightBeforeTheFirstByteWhetherItMayBegin) {
 TEST_F(UpstreamPoolTest, AfterALostAnswerNoOtherIdleConnectionIsTried) {
   std::array<std::optional<Result<std::string>>, 2> got_both;
   bool first = false, second = false;
-  const auto fetch_into = [this](std::optional<Result<std::string>>& into) -> Task<void> {
-    into.emplace(co_await fetch(*pool_, request_to("arm.example.test"), kNever));
-  };
-  start(fetch_into(got_both[0]), first);
-  start(fetch_into(got_both[1]), second);
+  start(store_fetched(*pool_, got_both[0]), first);
+  start(store_fetched(*pool_, got_both[1]), second);
   origin_.plays = {ok("one"), ok("two"), {"", Play::Then::Reset}, ok("three")};
   run_until([&] { return first && second; });
   EXPECT_EQ(origin_.connections, 2);

@@ -50,5 +50,25 @@ TEST(Forward, WhatNeverLeftGoesThreeTimesWhateverItIs) {
   }
 }
 
+TEST(Forward, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
+  StageRig rig;
+  rig.connections_take(std::chrono::seconds(3));
+  const auto asked = rig.start("one", put(kScaleSet), "{}");
+  rig.pass(std::chrono::seconds(1));
+  asked->link->leave(Leaving::Reset);
+  rig.run_until([&] { return asked->done; });
+  EXPECT_TRUE(rig.seen().empty());
+  EXPECT_EQ(rig.shared().op_leases.size(), 0u);
+}
+
+TEST(Forward, NothingWaitsForAConnectionForLongerThanItsClient) {
+  StageRig rig;
+  rig.connections_take(std::chrono::minutes(3));
+  const TimePoint before = rig.now();
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), "{}").head.status, 502);
+  EXPECT_LE(rig.now() - before, StageRig::default_options().wait_max + std::chrono::seconds(1));
+  EXPECT_TRUE(rig.seen().empty());
+}
+
 }  // namespace
 }  // namespace armgate::world::forward_test

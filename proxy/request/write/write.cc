@@ -54,7 +54,7 @@ Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const 
 }
 
 Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
-  return hasher.chain(Hash128{sending, 1}, request_id);
+  return hasher.chain(Hash128{sending, 1}, sending == 0 ? request_id : std::string_view());
 }
 
 Hash128 write_key_of(const Write& write) { return write_key_of(write.parts.shared.hasher, write.sending, write.request_id); }

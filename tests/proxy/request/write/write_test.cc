@@ -34,7 +34,8 @@ TEST(Write, IsTheSameRequestOnlyIfNothingOfItDiffers) {
 TEST(Write, ItsKeyIsOfItsRecordAndItsName) {
   EXPECT_EQ(write_key_of(kHasher, 1, "r"), write_key_of(kHasher, 1, "r"));
   EXPECT_NE(write_key_of(kHasher, 1, "r"), write_key_of(kHasher, 2, "r"));
-  EXPECT_NE(write_key_of(kHasher, 1, "r"), write_key_of(kHasher, 1, ""));
+  EXPECT_EQ(write_key_of(kHasher, 1, "r"), write_key_of(kHasher, 1, "")) << "a named request comes again under another id";
+  EXPECT_NE(write_key_of(kHasher, 0, "r"), write_key_of(kHasher, 0, "")) << "nothing else tells what is not recorded apart";
 }
 
 TEST(Write, TheETagOfAnAnswerStandsInItsHeadOrElseInItsBody) {

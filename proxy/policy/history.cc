@@ -174,13 +174,16 @@ ClientRecord& History::client_record(const HistoryLimits& limits, const Hash128&
 
 // The first that was shown again in the same way since tells nothing. Else the oldest goes.
 void ClientRecord::forget_one() {
+  const auto is_no_newer = [](const Observation& one, const Observation& next) { return one.entry >= next.entry; };
+  if (std::adjacent_find(shown.begin(), shown.end(), is_no_newer) == shown.end()) return forget_oldest();
   auto first = shown.begin();
   const auto is_told_later = [&](const Observation& one) {
     return std::any_of(std::next(first), shown.end(), [&](const Observation& later) { return is_shown_alike(one, later); });
   };
   while (first != shown.end() && !is_told_later(*first)) ++first;
   if (first == shown.end()) return forget_oldest();
-  shown.erase(first);
+  std::move_backward(shown.begin(), first, std::next(first));  // it is among the first, mostly
+  shown.pop_front();
 }
 
 void ClientRecord::forget_oldest() {

@@ -38,8 +38,6 @@ class Recent {
 
   iterator insert(iterator before, T item) { return items_.insert(before, std::move(item)); }
 
-  void erase(iterator item) { items_.erase(item); }
-
   void pop_front() {
     *begin() = T();
     ++gone_;

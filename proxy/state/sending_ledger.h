@@ -204,7 +204,7 @@ class SendingLedger {
   // The same of what changed it here: all know of it from that order on.
   void note_logged(const SendingEvent& event, uint64_t order);
   // Since when all know of its first arrival; 0: they do not yet.
-  uint64_t known_since(uint64_t sending) const;
+  uint64_t logged_at(uint64_t sending) const;
   // Whether the same was asked for elsewhere before all knew of this one, so that it must not be carried out beside that.
   bool is_elsewhere(const Arrival& arrival, const Asking& own, const Questions& ask);
 

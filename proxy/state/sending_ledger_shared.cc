@@ -83,7 +83,7 @@ void SendingLedger::note_logged(const SendingEvent& event, uint64_t order) {
   if (Sending* sending = find_locked(event.asking.sending)) note_logged_locked(*sending, event, order);
 }
 
-uint64_t SendingLedger::known_since(uint64_t sending) const {
+uint64_t SendingLedger::logged_at(uint64_t sending) const {
   MutexLock lock(&mutex_);
   const Sending* s = find_locked(sending);
   return s == nullptr ? 0 : s->added;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kSessionsMax = 4;
 
-enum WaitSignal : uint32_t { kTurn = 1, kTooLate = 2 };
+enum WaitSignal : uint32_t { kFree = 1, kTooLate = 2 };
 
 Error not_sent(Error error) {
   error.source = ErrorSource::Upstream;
@@ -139,7 +139,7 @@ Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline) {
   waiting_.push_back(&own);
   if (waiting_.size() == 1 || deadline < first_deadline_) too_late_.set(first_deadline_ = deadline);
   const uint32_t signals = co_await own.waiter.wait();
-  if ((signals & kTurn) != 0) co_return Result<void>{};
+  if ((signals & kFree) != 0) co_return Result<void>{};
   co_return upstream_error(ErrorKind::TimedOut, Sent::No,
                            fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
 }
@@ -165,7 +165,7 @@ void UpstreamHost::end_late_waits() {
 void UpstreamHost::wake_next() {
   if (waiting_.empty() || free() <= promised_) return;
   ++promised_;
-  waiting_.front()->waiter.signal(kTurn);
+  waiting_.front()->waiter.signal(kFree);
   waiting_.pop_front();
   if (waiting_.empty()) too_late_.stop();
 }

@@ -42,7 +42,7 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
   if (is_first) facts.arrived.order = order_at(parts, arrived);
   // What its client had in hand when it first came was told before that was. But the process that it came to may not have known yet.
   // From its own row on others of its name were shown what it was not built from, however long the engine took to say so.
-  facts.arrived_by = is_first ? *recorded : write.ledger().known_since(write.sending);
+  facts.arrived_by = is_first ? *recorded : write.ledger().logged_at(write.sending);
   if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
   co_return std::nullopt;
 }

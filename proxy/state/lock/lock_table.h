@@ -158,7 +158,7 @@ class QueuePosition {
   // Takes its position again, and is granted if it is its turn.
   void rejoin();
   // Whether it is granted, or would be if it did not yield.
-  bool is_its_turn() const;
+  bool is_next() const;
   uint64_t times_passed() const;
   uint64_t number() const;   // its own, in the order of arrival
   uint64_t kept_as() const;  // WriteLease::kept_as

@@ -96,7 +96,7 @@ uint64_t QueuePosition::kept_as() const {
 
 void QueuePosition::rejoin() { table_->rejoin(claim_); }
 
-bool QueuePosition::is_its_turn() const {
+bool QueuePosition::is_next() const {
   LockTable::ShardsLocked locked(*table_, *claim_);
   return claim_->state == Claim::State::Granted || table_->may_hold(*claim_);
 }

@@ -8,7 +8,7 @@ namespace armgate {
 Reservation::Reservation(QueuePosition position, const Executor& executor)
     : waiter_(executor), keys_(position.keys()), claim_(position.kept_as()), position_(std::move(position)) {
   MutexLock lock(&mutex_);
-  position_->set_waiter(&waiter_, kTurn);
+  position_->set_waiter(&waiter_, kGranted);
   position_->set_away(true);
 }
 
@@ -17,7 +17,7 @@ Reservation::Standing Reservation::standing() const {
   if (!position_) return Standing::Gone;
   // In a cluster it yields when the log has it.
   if (position_->granted() && !yields_) return Standing::Claimable;
-  return position_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
+  return position_->is_next() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 
 uint64_t Reservation::times_passed() const {

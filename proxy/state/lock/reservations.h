@@ -34,7 +34,7 @@ namespace armgate {
 
 class Reservation {
  public:
-  static constexpr uint32_t kTurn = 1;
+  static constexpr uint32_t kGranted = 1;
   static constexpr uint32_t kGone = 2;
 
   enum class Standing {

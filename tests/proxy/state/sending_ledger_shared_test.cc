@@ -182,16 +182,16 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheAnswerOfTheFirst) {
 TEST(SendingLedgerShared, SinceWhenAllKnowOfItsFirstArrivalIsTheSameEverywhere) {
   TwoProcesses two;
   const auto first = two.ask(two.here);
-  EXPECT_EQ(two.here.known_since(first.asking.sending), 0u);
+  EXPECT_EQ(two.here.logged_at(first.asking.sending), 0u);
   two.pass_on();
-  const uint64_t known = two.here.known_since(first.asking.sending);
+  const uint64_t known = two.here.logged_at(first.asking.sending);
   EXPECT_GT(known, two.arrival.at.order);
-  EXPECT_EQ(two.there.known_since(first.asking.sending), known);
+  EXPECT_EQ(two.there.logged_at(first.asking.sending), known);
   two.here.end(first.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_on();
   ASSERT_EQ(two.ask(two.there).match, Match::Again);
   two.pass_back();
-  EXPECT_EQ(two.here.known_since(first.asking.sending), known) << "of the first one";
+  EXPECT_EQ(two.here.logged_at(first.asking.sending), known) << "of the first one";
 }
 
 TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstIsCarriedOut) {

@@ -174,7 +174,7 @@ std::string run(LockTable& table, const std::array<Kind, kClaims>& kinds, const 
       const auto& place = runners[other].place;
       const bool has = runners[other].lease.held() || (place && place->granted());
       if (has != model.granted(other)) return "claim " + std::to_string(other) + (has ? " was granted" : " was not granted");
-      if (place && place->is_its_turn() != model.turn(other)) return "claim " + std::to_string(other) + ": is it its turn?";
+      if (place && place->is_next() != model.turn(other)) return "claim " + std::to_string(other) + ": is it its turn?";
     }
   }
   const auto left = table.counts();

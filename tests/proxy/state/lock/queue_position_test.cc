@@ -24,13 +24,13 @@ class QueuePositions : public testing::Test {
 TEST_F(QueuePositions, WhoYieldsIsPassedAndCounted) {
   QueuePosition away = join();
   away.yield();
-  EXPECT_TRUE(away.is_its_turn());
+  EXPECT_TRUE(away.is_next());
   EXPECT_EQ(away.times_passed(), 0u);
   WriteLease other = join().into_lease();
-  EXPECT_FALSE(away.is_its_turn());
+  EXPECT_FALSE(away.is_next());
   EXPECT_EQ(away.times_passed(), 1u);
   other.release();
-  EXPECT_TRUE(away.is_its_turn());
+  EXPECT_TRUE(away.is_next());
   away.rejoin();
   EXPECT_TRUE(away.granted());
 }

@@ -68,10 +68,11 @@ arm::Response make_still_running(Duration retry_after) {
 }
 
 arm::Response make_kept(Duration retry_after) {
-  return make_error(503, "ArmgateBusy",
-                    "ARM has taken the request. Its answer is kept until the cluster's engine has recorded it; send the same request "
-                    "again to get it.",
-                    retry_after);
+  return make_error(
+      503, "ArmgateBusy",
+      "ARM has taken the request. Its answer is kept until the cluster's engine has recorded it; send the same request "
+      "again to get it.",
+      retry_after);
 }
 
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {

@@ -44,8 +44,8 @@ struct UpstreamAnswer {
 struct SendLimits {
   SendLimits(TimePoint answered_by) : deadline(answered_by) {}  // NOLINT(google-explicit-constructor): mostly there is no other
 
-  TimePoint deadline;            // of the final answer's head
-  TimePoint begin_by = kNever;   // of the first byte: until then it waits for a connection
+  TimePoint deadline;           // of the final answer's head
+  TimePoint begin_by = kNever;  // of the first byte: until then it waits for a connection
   // Asked when all is ready and the first byte is about to leave, which may be long after the call: false, and none does. It outlives
   // the call. Null: it may.
   const std::function<bool()>* may_begin = nullptr;

@@ -74,8 +74,10 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(clock, history));
-  member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{
-      .id = (*engine)->joined().id, .lease = (*engine)->joined().lease, .quiet = config.cluster.quiet, .hash_key = (*engine)->joined().hash_key});
+  member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
+                                                                                  .lease = (*engine)->joined().lease,
+                                                                                  .quiet = config.cluster.quiet,
+                                                                                  .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   return member;

@@ -67,7 +67,7 @@ export class Postgres {
                       "shared_buffers=16MB", "wal_level=replica", "hot_standby=on", "wal_retrieve_retry_interval=200ms", "max_standby_streaming_delay=-1"];
     const child = spawn(path.join(PROGRAMS, "postgres"), ["-D", this.data, ...settings.flatMap((setting) => ["-c", setting])],
                         { ...userOfPostgres(), cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
-    const entry = { name: "postgres", child, log: "", exited: null };
+    const entry = { name: "postgres", child, log: "", exited: null, kill: () => this.killAll() };
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => { entry.log += piece; });
     entry.exit = new Promise((resolve) => child.on("close", (code, signal) => resolve(entry.exited = { code, signal })));
     this.world.children.push(entry);
@@ -87,11 +87,16 @@ export class Postgres {
 
   // Without a word to anybody, as when its machine is gone.
   async kill() {
+    this.killAll();
+    await this.process.exit;
+  }
+
+  // Those that are frozen, too, which would keep its output open.
+  killAll() {
     const { pid } = this.process.child;
     process.kill(pid, "SIGSTOP");  // so that it starts no more of them
     for (const child of childrenOf(pid)) process.kill(child, "SIGKILL");
     this.process.child.kill("SIGKILL");
-    await this.process.exit;
   }
 
   // It takes connections, and says nothing.

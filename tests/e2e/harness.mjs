@@ -203,7 +203,7 @@ export class World {
       server.close();
     }
     for (const entry of this.children) {
-      if (!entry.exited) entry.child.kill("SIGKILL");
+      if (!entry.exited) (entry.kill ?? (() => entry.child.kill("SIGKILL")))();
       await entry.exit;
     }
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });  // a client may still be writing

@@ -91,7 +91,7 @@ Subject lone_take_back(SimWorld& world) {
 // Puts in something new and takes out something old, each time, as who publishes addresses does.
 Subject lone_rotation(SimWorld& world) {
   const ChangeKind change = world.rng().chance(0.5) ? ChangeKind::RotateTags : ChangeKind::ReplaceTag;
-  const Subject subject = world.rng().chance(0.5) ? with_capacity(change, kWithoutEtags) : scale_set("set", change);
+  Subject subject = world.rng().chance(0.5) ? with_capacity(change, kWithoutEtags) : scale_set("set", change);
   prepare(world, subject);
   start_crowd(world, subject, 1, 16);
   return subject;

@@ -149,6 +149,7 @@ TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
   std::atomic<bool> over{false};
   std::atomic<int> checks{0};
   std::vector<std::thread> planners;
+  planners.reserve(3);
   for (int i = 0; i < 3; ++i) {
     planners.emplace_back([&] {
       while (!over) {

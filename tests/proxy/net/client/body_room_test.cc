@@ -56,6 +56,7 @@ TEST(BodyRoom, WithoutOneThereIsRoomForEverything) {
 TEST(BodyRoom, IsNeverOverfullWhateverTheThreadsDo) {
   BodyRoom room(3 * kLarge);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&room] {
       for (int round = 0; round < 2000; ++round) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "base/mutant.h"
 
@@ -149,13 +150,15 @@ Actors effective_actors(const ClientRecord& record, const WriteFacts& write) {
 
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
                                 const WriteFacts& write, Actors actors) {
-  std::vector<ShownEntry> left = seen;
-  if (actors != Actors::Many) {
-    const auto failures = own_failures(history, write);
-    std::erase_if(left, [&](const ShownEntry& s) { return was_taken_back(s, seen, history, failures, actors); });
+  std::vector<ShownEntry> left;
+  const auto failures = actors == Actors::Many ? std::vector<const Entry*>() : own_failures(history, write);
+  if (!failures.empty()) {
+    std::ranges::copy_if(seen, std::back_inserter(left),
+                         [&](const ShownEntry& s) { return !was_taken_back(s, seen, history, failures, actors); });
   }
-  std::vector<ShownEntry> live = left;
-  std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, left, limits, write); });
+  const std::vector<ShownEntry>& among = failures.empty() ? seen : left;
+  std::vector<ShownEntry> live = among;
+  std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, among, limits, write); });
   prefer_own_version(live, write, actors);
   return live;
 }

@@ -22,6 +22,14 @@ const patchAt = (cluster, number, user) => cluster.ask(number, user, "PATCH", PA
 const readsAt = (cluster, number) => cluster.ask(number, "reader", "GET", PATH, { seconds: 15 }).then(({ status }) => status).catch(({ message }) => message);
 const saidBy = (cluster, number, text) => waitFor(`replica ${number} to say ${text}`, async () => cluster.replicas[number].process.log.includes(text));
 
+// To be started again, each with that in its log.
+async function allEnd(cluster, why) {
+  for (const { process } of cluster.replicas) {
+    assert.deepEqual(await process.exit, { code: 75, signal: null });
+    assert.match(process.log, why);
+  }
+}
+
 export const tests = {
   "a standby that is promoted while the old primary is silent is found": async (world) => {
     const { primary, standby, cluster } = await startWithStandby(world);
@@ -75,10 +83,7 @@ export const tests = {
     const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
     assert.equal(await readsAt(cluster, 0), 200);
     await postgres.sql("with head as (update armgate.head set number = number + 1 returning number) insert into armgate.log select number, clock_timestamp(), 1, -1, '{}', false, 'x' from head");
-    for (const { process } of cluster.replicas) {
-      assert.deepEqual(await process.exit, { code: 75, signal: null });
-      assert.match(process.log, /armgate ends, to be started again: row \d+ of the cluster's log cannot be opened/);
-    }
+    await allEnd(cluster, /armgate ends, to be started again: row \d+ of the cluster's log cannot be opened/);
     await assert.rejects(cluster.startReplica(0), "a replica starts though it cannot know what others were told");
   },
 
@@ -87,10 +92,7 @@ export const tests = {
     const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
     assert.equal(await readsAt(cluster, 0), 200);
     await postgres.sql("with head as (update armgate.head set number = number + 2 returning number) insert into armgate.log select number, clock_timestamp(), 1, -1, '{}', false, '' from head");
-    for (const { process } of cluster.replicas) {
-      assert.deepEqual(await process.exit, { code: 75, signal: null });
-      assert.match(process.log, /armgate ends, to be started again: rows (\d+) to \1 of the cluster's log are gone/);
-    }
+    await allEnd(cluster, /armgate ends, to be started again: rows (\d+) to \1 of the cluster's log are gone/);
     await assert.rejects(cluster.startReplica(0), "a replica starts though it cannot know what became of what it read of");
     assert.match(world.children.at(-1).log, /of the cluster's log are gone/);
     await postgres.sql("delete from armgate.log where number < (select number from armgate.log where batch = -1)");

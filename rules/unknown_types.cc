@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "rules/file/nearest_name.h"
 
@@ -20,20 +21,8 @@ std::string_view provider_of(std::string_view type) { return type.substr(0, type
 std::string_view without_star(std::string_view type) { return type.ends_with("/*") ? type.substr(0, type.size() - 2) : type; }
 
 // The one that a typing mistake or two lead to; empty if there is none.
-template <class Names>
-std::string spelt_nearly(std::string_view written, const Names& names) {
-  constexpr size_t kMistakesMax = 2;
-  std::string nearest;
-  size_t least = std::min(kMistakesMax, written.size() / 4) + 1;
-  for (const std::string& name : names) {
-    const size_t longer = std::max(name.size(), written.size()), shorter = std::min(name.size(), written.size());
-    if (longer - shorter >= least) continue;
-    const size_t distance = edit_distance(written, name);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = name;
-  }
-  return nearest;
+std::string spelt_nearly(std::string_view written, const std::vector<std::string>& names) {
+  return nearest_name(written, names, std::min<size_t>(2, written.size() / 4));
 }
 
 class KnownTypes {
@@ -49,10 +38,12 @@ class KnownTypes {
     }
     for (const auto& [type, files] : by_facts_) {
       if (type.find('/') == type.npos)
-        providers_.insert(type);
+        providers_.push_back(type);
       else
-        types_[std::string(provider_of(type))].insert(type);
+        types_[std::string(provider_of(type))].push_back(type);
     }
+    std::ranges::sort(providers_);
+    for (auto& [provider, types] : types_) std::ranges::sort(types);
   }
 
   // What is wrong with a type that a rule of this file names; empty: nothing.
@@ -94,8 +85,8 @@ class KnownTypes {
   }
 
   Files by_rules_, by_facts_;
-  std::map<std::string, std::set<std::string>> types_;  // by provider; as facts name them
-  std::set<std::string> providers_;
+  std::map<std::string, std::vector<std::string>> types_;  // by provider; as facts name them
+  std::vector<std::string> providers_;
   std::unordered_map<std::string, std::string> nearly_;
   bool is_complete_ = false;
 };

@@ -25,12 +25,20 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view written, const std::vector<std::string>& valid) {
-  // Names in configurations are short: a longer one is nobody's typing mistake, and the table would be large.
+  // Names in configurations are short: a longer one is nobody's typing mistake, and so many mistakes would be allowed in it.
   constexpr size_t kLengthMax = 80;
+  if (written.size() > kLengthMax) return {};
+  return nearest_name(written, valid, std::max<size_t>(2, written.size() / 3));
+}
+
+std::string nearest_name(std::string_view written, const std::vector<std::string>& valid, size_t mistakes_max) {
+  constexpr size_t kLengthMax = 1'000;  // the table would be large
   std::string nearest;
   if (written.size() > kLengthMax) return nearest;
-  size_t least = std::max<size_t>(2, written.size() / 3) + 1;
+  size_t least = mistakes_max + 1;
   for (const std::string& name : valid) {
+    const size_t longer = std::max(name.size(), written.size()), shorter = std::min(name.size(), written.size());
+    if (longer - shorter >= least) continue;
     const size_t distance = edit_distance(written, name);
     if (distance >= least || distance >= name.size()) continue;
     least = distance;

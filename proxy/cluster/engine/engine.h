@@ -66,7 +66,6 @@ class Engine {
   Health health() const { return health_.get(); }
 
  private:
-  static constexpr Duration kStatementMax = std::chrono::seconds(5);
   static TimePoint now();
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;

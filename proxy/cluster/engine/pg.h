@@ -23,6 +23,9 @@ namespace armgate::cluster {
 
 struct Server;
 
+// In this time a statement is answered, or the engine is taken for silent.
+inline constexpr Duration kStatementMax = std::chrono::seconds(5);
+
 inline constexpr const char* kIsStandby = "the cluster's engine is a standby: name the primary, or both (postgres://a,b/...)";
 
 // Rows of an answer; values come as texts, bytea in hexadecimal digits.

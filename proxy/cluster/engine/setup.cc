@@ -12,8 +12,7 @@ namespace armgate::cluster {
 namespace {
 
 constexpr std::string_view kHashKeyPlace = "hash key";
-constexpr Duration kWithin = std::chrono::seconds(5);  // a silent engine is given up as fast as by every other question
-constexpr Duration kLongWithin = std::chrono::seconds(10);
+constexpr Duration kLongStatementMax = std::chrono::seconds(10);
 static_assert(std::size(kSchemaSteps) == kSchemaVersion);
 
 Error bad(std::string text) { return gateway_error(ErrorKind::BadInput, std::move(text)); }
@@ -22,7 +21,7 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
   const auto meta = connection.run(
       "select version, fingerprint, (extract(epoch from lease) * 1000)::bigint, "
       "(extract(epoch from clock_timestamp() - known_from) * 1000)::bigint from armgate.meta",
-      {}, kWithin);
+      {}, kStatementMax);
   if (!meta) return meta.error();
   if (meta->size() == 0)
     return bad("the cluster's tables are half made: drop the schema \"armgate\" and run armgate cluster init again");
@@ -34,7 +33,7 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
   const auto more = connection.run(
       "select coalesce(hash_key, ''), (select count(*) from armgate.replica where not dead and not clean and alive_until >= "
       "clock_timestamp()) from armgate.meta",
-      {}, kWithin);
+      {}, kStatementMax);
   if (!more) return more.error();
   found.hash_key = more->bytes(0, 0);
   found.alive = static_cast<size_t>(more->number(0, 1));
@@ -46,14 +45,14 @@ Result<void> count_all(PgConnection& connection, Found& found) {
       "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
       "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica "
       "order by clean or dead, alive_until < clock_timestamp(), id desc limit 100",
-      {}, kWithin);
+      {}, kStatementMax);
   if (!members) return members.error();
   for (size_t i = 0; i < members->size(); ++i) {
     found.members.push_back({members->number(i, 0), std::string(members->text(i, 1)), std::string(members->text(i, 2)),
                              std::string(members->text(i, 3)), members->number(i, 4)});
   }
   const auto rows =
-      connection.run("select count(*), coalesce(sum(octet_length(events)), 0)::bigint from armgate.log", {}, kLongWithin);
+      connection.run("select count(*), coalesce(sum(octet_length(events)), 0)::bigint from armgate.log", {}, kLongStatementMax);
   if (!rows) return rows.error();
   found.rows = rows->number(0, 0);
   found.bytes = rows->number(0, 1);
@@ -68,7 +67,7 @@ Result<Found> look_at(PgConnection& connection) {
       "select pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
       "(select count(*) filter (where sync_state in ('sync', 'quorum')) from pg_stat_replication), "
       "(select count(*) filter (where sync_state is null) from pg_stat_replication), to_regclass('armgate.meta') is not null",
-      {}, kWithin);
+      {}, kStatementMax);
   if (!engine) return engine.error();
   found.is_standby = engine->text(0, 0) == "t";
   const auto commit = engine->text(0, 1);
@@ -164,7 +163,7 @@ Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Durati
   script +=
       fmt::format("insert into armgate.meta(version, fingerprint, lease) values ({}, '{}', make_interval(secs => {})); commit;",
                   kSchemaVersion, key.fingerprint(), std::chrono::duration<double>(lease).count());
-  return connection.run_script(script, kLongWithin);
+  return connection.run_script(script, kLongStatementMax);
 }
 
 Result<int> upgrade_tables(PgConnection& connection) {
@@ -178,7 +177,7 @@ Result<int> upgrade_tables(PgConnection& connection) {
   std::string script = "begin;";
   for (int step = *found->version; step < kSchemaVersion; ++step) script += kSchemaSteps[step];
   script += fmt::format("update armgate.meta set version = {}; commit;", kSchemaVersion);
-  if (auto done = connection.run_script(script, kLongWithin); !done) return std::move(done).error();
+  if (auto done = connection.run_script(script, kLongStatementMax); !done) return std::move(done).error();
   return *found->version;
 }
 

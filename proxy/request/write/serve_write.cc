@@ -88,6 +88,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   if (!is_recorded && outcome.kind == Outcome::Kind::Accepted) {
     // The answer is kept: sent again, the write gets it, and by then the others know of it.
     write.report().reason = "cluster-unavailable";
+    write.report().altered = true;
     auto later = make_kept(write.parts.shared.options.retry_after);
     explain(later.head, write.report());
     co_await write_answer(write.exchange, client_link, later);

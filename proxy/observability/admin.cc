@@ -227,7 +227,6 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   const std::string_view who = request.fields.get("x-armgate-operator");
   const auto resource = arm::parse_resource_id(arm::path_of(request.target).substr(kUnlock.size()));
   if (!resource) return admin_text(400, "Bad Request", "what stands behind /unlock is no resource id (/subscriptions/...)");
-  const LockTable::Entries before = sources_.locks.entries(kWritesShownMax);
   const Unlocked unlocked = sources_.unlock(sources_.locks.key_of(resource->id), who);
   if (unlocked.on_its_way && unlocked.released.empty()) {
     return admin_text(
@@ -240,14 +239,7 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   ordered_json released = ordered_json::array();
   for (const auto& write : unlocked.released) {
     ordered_json told = {{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}};
-    // Of one that an earlier process sent, this one knows only since when it holds the lock itself; the table knows when it was sent.
-    const auto inherited = std::find_if(before.oldest.begin(), before.oldest.end(), [&](const auto& entry) {
-      return entry.info.inherited && entry.info.what == write.what && entry.info.client_label == write.client;
-    });
-    if (inherited != before.oldest.end()) {
-      told["held_ms"] = whole_milliseconds(sources_.clock.now() - inherited->info.since);
-      told["inherited"] = true;
-    }
+    if (write.inherited) told["inherited"] = true;
     released.push_back(std::move(told));
   }
   ordered_json answer = {{"resource", resource->id},

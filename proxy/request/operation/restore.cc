@@ -38,6 +38,7 @@ std::optional<LeasedWrite> leased_write(Parts& parts, const JournaledWrite& form
   leased.planned = *std::move(planned);
   leased.intent = former.id;
   leased.inherited = true;
+  leased.ran_before = std::max<Duration>(parts.clock.wall() - former.begun, Duration::zero());
   leased.host = former.host;
   leased.client = former.client;
   leased.request_hash = former.request_hash;
@@ -68,11 +69,11 @@ void share_keys(std::vector<rules::LockKey>& keys, const Wanted& wanted) {
   }
 }
 
-ClaimInfo claim_info(const Parts& parts, const LeasedWrite& leased, WallTime begun) {
+ClaimInfo claim_info(const LeasedWrite& leased) {
   ClaimInfo info;
   info.client_label = leased.client_label;
   info.what = fmt::format("{} {}", arm::to_text(leased.method), leased.resource().id);
-  info.since = leased.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
+  info.since = leased.opened - leased.ran_before;
   info.client = leased.client;
   info.inherited = true;
   return info;
@@ -257,6 +258,7 @@ Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered) {
   }
   if (undelivered.lease.is_over()) co_return;
   leased->opened = parts.clock.now();
+  leased->ran_before += leased->opened - now.time;
   complete_from_plan(parts, target_of(former), *leased);
   start_watching(parts, open_lease(parts, *std::move(leased), std::move(undelivered.lease), {}));
 }
@@ -282,7 +284,6 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   std::vector<std::pair<const JournaledWrite*, LeasedWrite>> recent;
   struct Taken {
     LeasedWrite leased;
-    WallTime begun;
     std::vector<rules::LockKey> keys;
   };
   std::vector<Taken> all;
@@ -310,7 +311,7 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     complete(parts, *write, *leased);
     auto keys = keys_of(*write, *leased->planned.plan);
     for (const auto& key : keys) ++wanted[key.id];
-    all.push_back({*std::move(leased), write->begun, std::move(keys)});
+    all.push_back({*std::move(leased), std::move(keys)});
   }
   // A resource's operations end in the order in which they began; the wall clock, by which their ends are known, may have been set.
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
@@ -323,9 +324,9 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     const auto end = last_end.find(state.resource);
     if (end == last_end.end() || end->second <= state.since) remember_state(parts, state);
   }
-  for (auto& [leased, begun, keys] : all) {
+  for (auto& [leased, keys] : all) {
     share_keys(keys, wanted);
-    keep(leased, keys, claim_info(parts, leased, begun));
+    keep(leased, keys, claim_info(leased));
   }
   const bool tells_anything = !former.open.empty() || !former.recent.empty();
   if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from, *former.since);

@@ -46,12 +46,12 @@ Unlocked unlock_here(const Parts& parts, const Hash128& key, std::string_view wh
     const EndSeen seen = ended ? EndSeen::Yes : EndSeen::No;
     if (!conclude(parts, op_lease, ended.value_or(arm::Progress::Unknown), seen)) continue;  // it has ended meanwhile
     parts.shared.counters.leases_released.fetch_add(1, std::memory_order_relaxed);
+    const Duration held = now - write.opened + write.ran_before;
     unlocked.released.push_back(
-        {fmt::format("{} {}", arm::to_text(write.method), write.resource().id), write.client_label, now - write.opened});
+        {fmt::format("{} {}", arm::to_text(write.method), write.resource().id), write.client_label, held, write.inherited});
     if (!parts.alert) continue;
     parts.alert(fmt::format("lease released: {} by {} after {} s, because {} asked for it; its operation was not seen to end",
-                            unlocked.released.back().what, write.client_label, whole_milliseconds(now - write.opened) / 1000,
-                            who));
+                            unlocked.released.back().what, write.client_label, whole_milliseconds(held) / 1000, who));
   }
   return unlocked;
 }

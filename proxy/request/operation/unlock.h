@@ -16,7 +16,8 @@ struct Unlocked {
   struct Write {
     std::string what;  // "PUT /subscriptions/..."
     std::string client;
-    Duration held{};
+    Duration held{};  // since it was sent
+    bool inherited = false;
   };
   std::vector<Write> released;
   // A write that ARM has not answered yet has the key too: it is not taken back, and ends with its answer or its timeout.

@@ -55,6 +55,7 @@ struct LeasedWrite {
   Hash128 request_hash{};
   std::string client_label;
   TimePoint opened{};
+  Duration ran_before{};  // in earlier processes, by the wall clock: for people only
   Duration interval{};  // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};

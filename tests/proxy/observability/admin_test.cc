@@ -191,14 +191,7 @@ TEST_F(AdminTest, WhatIsUnlockedIsToldAndWhoAskedIsPassedOn) {
 }
 
 TEST_F(AdminTest, WhatIsUnlockedAfterARestartCountsFromItsSending) {
-  ClaimInfo info;
-  info.inherited = true;
-  info.what = "PUT /subscriptions/s";
-  info.client_label = "one";
-  info.since = clock_.now() - std::chrono::seconds(75);
-  const auto former =
-      locks_.join({rules::LockKey{"/subscriptions/s", rules::LockMode::Exclusive}}, std::move(info), nullptr, 1);
-  unlocked_.released.push_back({"PUT /subscriptions/s", "one", std::chrono::seconds(1)});
+  unlocked_.released.push_back({"PUT /subscriptions/s", "one", std::chrono::seconds(75), true});
   unlocked_.released.push_back({"PUT /subscriptions/s", "two", std::chrono::seconds(2)});
   EXPECT_EQ(unlocked_text(read_unlock(unlock("/subscriptions/s").body).value()),
             "released after 1 min 15 s: PUT /subscriptions/s, of one (before the restart)\n"

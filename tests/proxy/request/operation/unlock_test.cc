@@ -143,6 +143,23 @@ TEST(Unlock, ADeleteThatIsGivenUpMayHaveHappened) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+TEST(Unlock, TheTimeOfAWriteCountsFromItsSendingByAnEarlierProcess) {
+  SimJournal journal;
+  {
+    StageRig first(journal);
+    first.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+    first.ask("one", kPatch, R"({"a":1})");
+  }
+  StageRig rig;
+  rig.pass(std::chrono::minutes(2));
+  rig.take_up(journal);
+  const Unlocked unlocked = unlock(rig.parts(), rig.shared().locks.key_of(kScaleSetId), "ops");
+  ASSERT_EQ(unlocked.released.size(), 1u);
+  EXPECT_TRUE(unlocked.released[0].inherited);
+  EXPECT_GE(unlocked.released[0].held, std::chrono::seconds(115));
+  EXPECT_NE(rig.loud().back().find("after 1"), std::string::npos) << rig.loud().back();
+}
+
 TEST(Unlock, AParentsKeyEndsTheLeaseOfItsChild) {
   StageRig rig;
   const std::string subnet_put = put(kSubnet);

@@ -56,7 +56,7 @@ struct LeasedWrite {
   std::string client_label;
   TimePoint opened{};
   Duration ran_before{};  // in earlier processes, by the wall clock: for people only
-  Duration interval{};  // between polls, as ARM's answer to the write asked; zero if it did not
+  Duration interval{};    // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
   std::shared_ptr<OwnedOperation> owned{};  // what its client polls in place of ARM's operation; null: that

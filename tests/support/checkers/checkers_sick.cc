@@ -29,7 +29,9 @@ std::optional<std::string> SickChecker::taken(const Write& write, TimePoint now)
 }
 
 std::optional<std::string> SickChecker::written(const Write& write, const arm::Response* answer, TimePoint now) {
-  if (answer == nullptr) ends_[write.resource].push_back({now, End::How::Unknown});
+  // What may have taken effect all the same is followed by looking at the resource, which may be seen to succeed.
+  const bool is_lost = answer == nullptr || answer->head.status == 408 || answer->head.status >= 500;
+  if (is_lost) ends_[write.resource].push_back({now, End::How::Unknown});
   if (answer == nullptr || !arm::is_success(answer->head.status)) return std::nullopt;
   auto wrong = taken(write, now);
   bool runs = false;

@@ -25,7 +25,7 @@ std::string_view words_for(PlanKind kind) {
 // A PATCH that its rule does not guard as a whole is compared as far as it is a copy (docs/whose-write.md, "PATCH").
 bool compares_copies(const Plan& plan) {
   return plan.kind == PlanKind::Write && !plan.guarded && plan.operation == arm::OperationKind::Patch &&
-         is_remembered(plan.rule->guard.kind);
+         is_remembered(plan.rule->guard.kind) && plan.rule->guard.patches == Patches::Compare;
 }
 
 std::string_view what_protecting_does(const Plan& plan) {

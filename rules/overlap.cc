@@ -34,8 +34,8 @@ void warn_of_unreachable(const std::vector<Rule>& rules, size_t index, const Typ
 bool decide_alike(const Rule& a, const Rule& b) {
   return a.mode.value_or(Mode::Protect) == b.mode.value_or(Mode::Protect) && a.guard.kind == b.guard.kind &&
          a.guard.methods == b.guard.methods && a.guard.creates == b.guard.creates && a.guard.star == b.guard.star &&
-         a.guard.merging == b.guard.merging && a.lock.parents == b.lock.parents && a.lease.until == b.lease.until &&
-         a.match.actions == b.match.actions;
+         a.guard.merging == b.guard.merging && a.guard.patches == b.guard.patches && a.lock.parents == b.lock.parents &&
+         a.lease.until == b.lease.until && a.match.actions == b.match.actions;
 }
 
 bool contradict(const Rule& earlier, const Rule& later) {

@@ -78,6 +78,12 @@ enum class Merging {
 };
 std::string_view to_text(Merging merging);
 
+// What a PATCH is, of which a client may have read something.
+enum class Patches {
+  Compare,  // maps and arrays in it, and values that it repeats, may be copies of an older state
+  Send,     // an order, whatever is there
+};
+
 // What becomes of a client's "If-Match: *", which asks only that something is there.
 enum class Star {
   Keep,        // a precondition of its own, as any other
@@ -91,6 +97,7 @@ struct Guard {
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
   Merging merging = Merging::On;
+  Patches patches = Patches::Compare;
 };
 
 // What a rule says about the bodies of its types, above all that "facts" say.

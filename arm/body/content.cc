@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "arm/body/canonical_value.h"
+#include "arm/body/difference.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
 #include "json/document.h"
@@ -16,15 +17,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-enum class Question {
-  Same,       // are the two equal?
-  Satisfies,  // does the first have everything that the second asks for?
-};
-
-// Walks two documents side by side and keeps the JSON pointers of the places that answer the question with no.
+// Walks two documents side by side and keeps the JSON pointers of the places where they differ.
 class Comparison {
  public:
-  Comparison(Question question, size_t most) : question_(question), most_(most) {}
+  explicit Comparison(size_t most) : most_(most) {}
 
   void compare(const dom::element& a, const dom::element& b, const BodyPlace& place) {
     if (differences_.size() >= most_) return;
@@ -43,18 +39,16 @@ class Comparison {
 
  private:
   void compare_objects(const dom::object& a, const dom::object& b, const BodyPlace& place) {
-    // A map of tags is replaced as a whole: one too many is not what was asked for.
-    const bool exact = question_ == Question::Same || place.is_free_form();
     const auto members_a = writable_members(a, place);
     const auto members_b = writable_members(b, place);
     auto in_a = members_a.begin();
     auto in_b = members_b.begin();
     while (in_a != members_a.end() || in_b != members_b.end()) {
       if (in_b == members_b.end() || (in_a != members_a.end() && in_a->key < in_b->key)) {
-        if (exact) note_difference_at(in_a->key);
+        note_difference_at(in_a->key);
         ++in_a;
       } else if (in_a == members_a.end() || in_b->key < in_a->key) {
-        if (exact || !in_b->value.is_null()) note_difference_at(in_b->key);
+        note_difference_at(in_b->key);
         ++in_b;
       } else {
         path_.emplace_back(in_a->key);
@@ -76,20 +70,14 @@ class Comparison {
     }
   }
 
-  bool same_scalar(const dom::element& a, const dom::element& b) const {
+  static bool same_scalar(const dom::element& a, const dom::element& b) {
     if (a.is_number() && b.is_number()) return number_of(a) == number_of(b);
     if (a.type() != b.type()) return false;
     std::string_view text_a, text_b;
-    if (!a.get(text_a) && !b.get(text_b)) return same_text(text_a, text_b);
+    if (!a.get(text_a) && !b.get(text_b)) return text_a == text_b;
     bool flag_a = false, flag_b = false;
     if (!a.get(flag_a) && !b.get(flag_b)) return flag_a == flag_b;
     return a.is_null() && b.is_null();
-  }
-
-  bool same_text(std::string_view a, std::string_view b) const {
-    if (a == b) return true;
-    // Providers answer with another case of an id than they were sent (observed: "resourcegroups").
-    return question_ == Question::Satisfies && starts_with_ignoring_case(a, "/subscriptions/") && equal_ignoring_case(a, b);
   }
 
   void note_difference() {
@@ -112,20 +100,18 @@ class Comparison {
     path_.pop_back();
   }
 
-  const Question question_;
   const size_t most_;
   std::vector<std::variant<std::string_view, size_t>> path_;
   std::vector<std::string> differences_;
 };
 
 // The pointers of up to `most` differences; a text that does not parse differs as a whole.
-std::vector<std::string> differences(Question question, std::string_view a, std::string_view b, const BodyFacts& facts,
-                                     size_t most) {
+std::vector<std::string> differences(std::string_view a, std::string_view b, const BodyFacts& facts, size_t most) {
   if (most == 0) return {};
   const JsonDocument document_a(a);
   const JsonDocument document_b(b);
   if (!document_a.usable() || !document_b.usable()) return {std::string()};
-  Comparison comparison(question, most);
+  Comparison comparison(most);
   comparison.compare(document_a.root(), document_b.root(), facts.top());
   return comparison.take_differences();
 }
@@ -133,16 +119,17 @@ std::vector<std::string> differences(Question question, std::string_view a, std:
 }  // namespace
 
 bool same_writable_content(std::string_view a, std::string_view b, const BodyFacts& facts) {
-  return differences(Question::Same, a, b, facts, 1).empty();
+  return differences(a, b, facts, 1).empty();
 }
 
 bool satisfies(std::string_view state, std::string_view wanted, const BodyFacts& facts) {
-  return differences(Question::Satisfies, state, wanted, facts, 1).empty();
+  const ComparedBody bodies[] = {{wanted}, {state}};
+  return Difference(bodies, facts).satisfied(0, 1);
 }
 
 std::vector<std::string> changed_pointers(std::string_view before, std::string_view after, const BodyFacts& facts,
                                           size_t most) {
-  return differences(Question::Same, before, after, facts, most);
+  return differences(before, after, facts, most);
 }
 
 }  // namespace armgate::arm

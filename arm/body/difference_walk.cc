@@ -218,14 +218,15 @@ class Walk {
     const BodyPlace place = members.place.member(name);
     if (place.read_only()) return;
     const Way way{.above = &members.way, .name = name, .depth = members.way.depth + 1};
-    if (members.resource && is_identity(name)) return identity(way, place, cells);
+    if (members.resource && is_identity(name)) return identity(way, place, members.cells, cells);
     value(way, place, cells, members.place.is_map() ? Stands::InMap : Stands::AsMember);
   }
 
-  void identity(const Way& way, const BodyPlace& place, Cells cells) {
+  void identity(const Way& way, const BodyPlace& place, Cells has_resource, Cells cells) {
     for (size_t c = 0; c < columns_; ++c) {
       settle(cells[c], place);
-      if (has_nothing(cells[c].has)) cells[c].has = Has::Unknown;
+      // Where its resource stands it is as it should be; where that is gone, so is this.
+      if (has_nothing(cells[c].has) && has_resource[c].has == Has::Value) cells[c].has = Has::Unknown;
     }
     const auto same = [&](size_t a, size_t b) {
       std::string_view text_a, text_b;

@@ -89,21 +89,33 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
   return found;
 }
 
-// Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for itself;
-// elements of arrays are compared as such.
-bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, simdjson::dom::element base,
-                   simdjson::dom::element side) {
+// What one body has at the step below; nothing: it lacks that.
+std::optional<simdjson::dom::element> value_at(const DifferenceTable& table, const DifferenceTable::Step& step, size_t column,
+                                               simdjson::dom::element above) {
+  simdjson::dom::element below;
+  if (step.element == DifferenceTable::kNoArray) {
+    if (!is_object(above)) return std::nullopt;
+    const auto error = simdjson::dom::object(above).at_key_case_insensitive(step.token).get(below);
+    return error || below.is_null() ? std::nullopt : std::optional(below);
+  }
+  const uint32_t index = table.element_at[step.element + column];
+  if (!is_array(above) || index == DifferenceTable::kNowhere) return std::nullopt;
+  return simdjson::dom::array(above).at(index).get(below) ? std::nullopt : std::optional(below);
+}
+
+// Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for itself, nor of an
+// array with keys, whose elements are.
+bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, size_t base, size_t side) {
   BodyPlace place = facts.top();
+  simdjson::dom::element before = table.columns[base].document->root(), now = table.columns[side].document->root();
   for (const DifferenceTable::Step* step : way_to(table, table.steps[table.rows[row].step].above)) {
-    place = place.member(step->token);
-    simdjson::dom::element below;
-    const auto had = simdjson::dom::object(base).at_key_case_insensitive(step->token).get(below);
-    if (had != simdjson::SUCCESS || !is_object(below) || place.is_free_form()) return false;
-    base = below;
-    const auto has = simdjson::dom::object(side).at_key_case_insensitive(step->token).get(below);
-    if (has != simdjson::SUCCESS || below.is_null()) return !place.is_map();
-    if (!is_object(below)) return false;
-    side = below;
+    const bool is_element = step->element != DifferenceTable::kNoArray;
+    place = is_element ? place.element() : place.member(step->token);
+    const auto had = value_at(table, *step, base, before), has = value_at(table, *step, side, now);
+    if (!had || place.is_free_form()) return false;
+    if (!has) return is_object(*had) && !is_element && !place.is_map();
+    before = *had;
+    now = *has;
   }
   return false;
 }
@@ -174,7 +186,7 @@ class Merging {
 
   // One side puts something into an object that the other takes away.
   bool is_put_into_removed(size_t row, const Decision& decision) const {
-    const auto is_in = [&](size_t body) { return is_in_removed(table_, row, facts_, root(kBase), root(body)); };
+    const auto is_in = [&](size_t body) { return is_in_removed(table_, row, facts_, column(kBase), column(body)); };
     if (decision.keeps) return is_present(table_.value(row, column(kThere))) && is_in(kWanted);
     return decision.takes && is_present(table_.value(row, column(kWanted))) && is_in(kThere);
   }

@@ -60,16 +60,11 @@ bool only_own_since(const History& history, const ClientRecord& record, const Wr
   const auto is_later_read = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.entry > since; };
   if (std::ranges::any_of(record.shown, is_later_read)) return false;
   const auto is_written = [&](const Entry& e) { return e.number > since && e.cause != Cause::Seen; };
-  const auto is_own = [&](const Entry& e) { return e.writer == write.client && e.certain && !e.failed; };
+  const bool knows_failures = write.actors == Actors::Single;
+  const auto is_own = [&](const Entry& e) { return e.writer == write.client && (e.certain || (e.failed && knows_failures)); };
   const auto& entries = history.entries();
   return std::ranges::any_of(entries, is_written) &&
          std::ranges::all_of(entries, [&](const Entry& e) { return !is_written(e) || is_own(e); });
-}
-
-// Requires: there is one.
-const Entry& last_written(const History& history) {
-  const auto& entries = history.entries();
-  return *std::find_if(entries.rbegin(), entries.rend(), [](const Entry& e) { return e.cause == Cause::Written; });
 }
 
 // An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
@@ -119,6 +114,14 @@ bool may_be_former(const History& history, const ClientRecord& record, const His
 BaseState unknown_state() {
   BaseState state;
   state.gone = true;
+  return state;
+}
+
+// Known at that order.
+BaseState absent_state(uint64_t order) {
+  BaseState state;
+  state.absent = true;
+  state.entry = state.known_since = order;
   return state;
 }
 
@@ -191,6 +194,37 @@ Bases behind_own_writes(Bases by_etag, const History& history, const ClientRecor
   return later;
 }
 
+// One actor knows what it has asked for, also if it did not wait for the answer, or that got lost. Of its writes that failed it knows too:
+// what is there is what one of them asked for, or what was there before.
+void go_on_from_own(Bases& bases, const ShownEntry& newest, const std::vector<ShownEntry>& seen, const History& history,
+                    const ClientRecord& record, const WriteFacts& write, uint64_t born) {
+  std::vector<BaseState> own;
+  bool may_be_former = true;
+  const uint64_t since = newest.entry->number;
+  const auto& entries = history.entries();
+  if (only_own_since(history, record, write, since)) {
+    for (auto e = entries.rbegin(); e != entries.rend() && e->number > since && may_be_former; ++e) {
+      BaseState asked_for = e->cause == Cause::Written ? state_of({newest.observation, &*e}, write, born) : BaseState();
+      if (!asked_for.body) continue;
+      may_be_former = e->failed;
+      own.push_back(std::move(asked_for));
+    }
+  }
+  if (may_be_former) {
+    own.push_back(state_of(newest, write, born));
+    may_be_former = may_be_taken_back(newest, history, write);
+  }
+  if (may_be_former) {
+    const auto is_former = [&](const ShownEntry& s) {
+      return !is_pending(s) && s.entry->number < since && !may_be_taken_back(s, history, write);
+    };
+    const auto former = std::find_if(seen.rbegin(), seen.rend(), is_former);
+    own.push_back(former == seen.rend() ? absent_state(born) : state_of(*former, write, born));
+  }
+  bases.either = own.size() > 1;
+  if (bases.either || own.front().entry != since) bases.possible = std::move(own);
+}
+
 // Without what was merged.
 Bases states_for(const History& history, const ClientRecord* record, const HistoryLimits& limits, const WriteFacts& write) {
   if (!write.body_etag.empty()) {
@@ -222,12 +256,8 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   Bases bases;
   bases.has_read = has_read;
   bases.possible = states_of(actors == Actors::Many || by_id ? live : one, write, born);
-  // One actor knows what it has asked for, also if it did not wait for the answer, or that got lost.
-  if (actors == Actors::Single && !by_id && newest != nullptr &&
-      only_own_since(history, *record, write, newest->entry->number)) {
-    BaseState asked_for = state_of({newest->observation, &last_written(history)}, write, born);
-    if (asked_for.body) bases.possible = {std::move(asked_for)};
-  }
+  if (actors == Actors::Single && !by_id && newest != nullptr)
+    go_on_from_own(bases, *newest, seen, history, *record, write, born);
   const bool is_repeated = write.repeated.order != 0;  // then what it may be built from is put together of two
   const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.possible.empty();
   if (may_be_wide && (is_repeated || any_other(live, bases.possible.front(), write))) {
@@ -237,10 +267,7 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   }
   const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
   if (all_gone && write.deleted_by == write.client && actors != Actors::Many) {
-    BaseState none;
-    none.absent = true;
-    none.entry = none.known_since = std::max(write.deleted, history.deleted());
-    bases.possible = {std::move(none)};
+    bases.possible = {absent_state(std::max(write.deleted, history.deleted()))};
     bases.if_stale.clear();
   }
   // Under one id the command itself has read here. Else one of many actors may build on what is not known any more.

@@ -91,6 +91,7 @@ struct Bases {
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
   bool has_read = false;           // its client was shown one of them otherwise than by the answer to a write of its own
+  bool either = false;             // its client knows of all of these: whichever is there, the write is built on it
   bool knows_merges = false;       // the write shows that its client knows of all that was ever merged into its writes
   bool takes_back = false;         // it lacks what was merged into one of these
   bool may_merge = true;           // false: its client takes back what is merged into its writes, or takes no note of it

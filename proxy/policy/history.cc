@@ -172,16 +172,22 @@ ClientRecord& History::client_record(const HistoryLimits& limits, const Hash128&
   return clients_[client];
 }
 
-// The first that was shown again in the same way since tells nothing. Else the oldest goes.
+// The first that was shown again in the same way since, with no refusal in between, becomes one with that. Else the oldest goes.
 void ClientRecord::forget_one() {
   const auto is_no_newer = [](const Observation& one, const Observation& next) { return one.entry >= next.entry; };
   if (std::adjacent_find(shown.begin(), shown.end(), is_no_newer) == shown.end()) return forget_oldest();
-  auto first = shown.begin();
-  const auto is_told_later = [&](const Observation& one) {
-    return std::any_of(std::next(first), shown.end(), [&](const Observation& later) { return is_shown_alike(one, later); });
+  const auto shown_again = [&](auto one) {
+    return std::find_if(std::next(one), shown.end(), [&](const Observation& later) {
+      const auto is_between = [&](const Refusal& r) { return r.told > one->last_asked && r.told < later.last_asked; };
+      return is_shown_alike(*one, later) && std::none_of(refusals.begin(), refusals.end(), is_between);
+    });
   };
-  while (first != shown.end() && !is_told_later(*first)) ++first;
+  auto first = shown.begin();
+  while (first != shown.end() && shown_again(first) == shown.end()) ++first;
   if (first == shown.end()) return forget_oldest();
+  // A write that came in between is built on it.
+  const auto again = shown_again(first);
+  if (first->first_shown.order < again->first_shown.order) again->first_shown = first->first_shown;
   std::move_backward(shown.begin(), first, std::next(first));  // it is among the first, mostly
   shown.pop_front();
 }
@@ -373,7 +379,9 @@ void History::on(const HistoryLimits&, RightUsed event) {
   if (it == clients_.end()) return;
   const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
   const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
-  if (unused != it->second.refusals.end()) unused->used = true;
+  if (unused == it->second.refusals.end()) return;
+  unused->used = true;
+  it->second.right_taken = unused->told;
 }
 
 bool History::has_write_under_way() const {

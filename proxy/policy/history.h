@@ -153,6 +153,7 @@ struct ClientRecord {
   uint64_t forgotten = 0;                     // reads up to this order may be missing
   TimePoint forgotten_at{TimePoint::min()};   // when the last of them was
   int refused_in_a_row = 0;
+  uint64_t right_taken = 0;  // Refusal::told of the one by which the write goes that is to be accepted next
 
   void accept(const HistoryLimits& limits, WriteAccepted write);  // one of its own (merged_base.cc)
   void forget_one();

@@ -68,6 +68,13 @@ Knows knows(const Bases& bases, const MergedBase& merged, const WantedBody& want
 
 void ClientRecord::accept(const HistoryLimits& limits, WriteAccepted write) {
   refused_in_a_row = 0;
+  // The right was that of its own refusal, if it was refused itself.
+  const uint64_t told = std::exchange(right_taken, 0);
+  const auto taken = std::ranges::find_if(refusals, [&](const Refusal& r) { return told != 0 && r.told == told; });
+  const auto own =
+      std::ranges::find_if(refusals, [&](const Refusal& r) { return !r.used && r.request_hash == write.request_hash; });
+  if (own != refusals.end() && taken != refusals.end() && taken->request_hash != write.request_hash)
+    std::swap(own->used, taken->used);
   if (write.knows_merges && write.certain) merged.clear();
   if (!write.merged) return;
   write.merged->entry = write.at.order;

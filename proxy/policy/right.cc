@@ -61,11 +61,11 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   return right;
 }
 
-bool insists(const History& history, const WriteFacts& write) {
+bool insists(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   const ClientRecord* record = history.client(write.client);
   if (record == nullptr) return false;
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
-    return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
+    return o.first_shown.order < write.arrived.order && is_read_to_build_on(o, history, limits, write);
   });
   const auto same = [&](const Refusal& r) { return r.request_hash == write.request_hash && was_told(r, write); };
   const auto last = std::find_if(record->refusals.rbegin(), record->refusals.rend(), same);

@@ -28,25 +28,31 @@ std::vector<const Entry*> own_failures(const History& history, const WriteFacts&
   return failures;
 }
 
-// What the client was shown of its own write whose operation failed. Once it has read what came of that, whoever goes on from the former
-// all the same undoes nothing but ARM's taking back, as long as nobody has written since. Who is one actor asks for all that it wants.
-bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
-                    const std::vector<const Entry*>& failures, Actors actors) {
+// The own write whose operation failed and that the client was shown here, if nobody else has written since; else null. A read that was
+// asked for after its end shows what came of it, also if that is the same.
+const Entry* failure_shown_by(const ShownEntry& one, const History& history, const std::vector<const Entry*>& failures) {
   const auto shows_it = [&](const Entry* failed) {
-    return failed->number <= one.entry->number && one.entry->number <= failed->ended;
+    return failed->number <= one.entry->number && one.entry->number <= failed->ended &&
+           (one.observation->as == ShownAs::OwnAnswer || one.observation->last_asked <= failed->ended);
   };
   const auto found = std::ranges::find_if(failures, shows_it);
-  if (found == failures.end()) return false;
-  const Entry* failed = *found;
+  const auto is_own_failure = [&](const Entry& e) { return std::ranges::find(failures, &e) != failures.end(); };
+  const bool is_alone = found != failures.end() && !history.written_since((*found)->number, is_own_failure);
+  return is_alone ? *found : nullptr;
+}
+
+// Once the client has read what came of the failure, whoever goes on from the former all the same undoes nothing but ARM's taking back.
+bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
+                    const std::vector<const Entry*>& failures) {
+  const Entry* failed = failure_shown_by(one, history, failures);
+  if (failed == nullptr) return false;
   // A read that lacked the write before the failure was known has shown what came of it all the same.
-  const auto has_shown_it = [&](const ShownEntry& s) {
-    const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
+  return std::ranges::any_of(seen, [&](const ShownEntry& s) {
+    const bool tells = s.observation->as != ShownAs::OwnAnswer || s.entry->number > one.entry->number;
+    const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && tells;
     const bool without_it = s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
     return after_end || without_it;
-  };
-  const bool has_read_since = actors == Actors::Single || std::ranges::any_of(seen, has_shown_it);
-  const auto is_own_failure = [&](const Entry& e) { return std::ranges::find(failures, &e) != failures.end(); };
-  return has_read_since && !history.written_since(failed->number, is_own_failure);
+  });
 }
 
 // Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either side of it.
@@ -67,6 +73,11 @@ void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, 
 
 bool is_pending(const ShownEntry& s) { return s.observation->lost || s.observation->lagging || s.late; }
 
+bool is_read_to_build_on(const Observation& o, const History& history, const HistoryLimits& limits, const WriteFacts& write) {
+  if (o.as == ShownAs::OwnAnswer) return false;
+  return history.find(o.entry) != nullptr || write.arrived.time - o.last_shown.time <= limits.observation_age;
+}
+
 ShownBefore shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
                          const WriteFacts& write) {
   const bool reads = std::ranges::any_of(record.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
@@ -83,7 +94,7 @@ ShownBefore shown_before(const History& history, const ClientRecord& record, con
     const Entry* entry = is_next ? &*next : history.find(o.entry);
     if (entry == nullptr) {
       seen.forgotten = true;
-      if (o.as == ShownAs::OwnAnswer) continue;
+      if (!is_read_to_build_on(o, history, limits, write)) continue;
       seen.read_forgotten = true;
       seen.forgotten_at = std::max(seen.forgotten_at, o.last_shown.time);
       continue;
@@ -148,13 +159,17 @@ Actors effective_actors(const ClientRecord& record, const WriteFacts& write) {
   return several ? Actors::Unknown : write.actors;
 }
 
+bool may_be_taken_back(const ShownEntry& one, const History& history, const WriteFacts& write) {
+  return failure_shown_by(one, history, own_failures(history, write)) != nullptr;
+}
+
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
                                 const WriteFacts& write, Actors actors) {
   std::vector<ShownEntry> left;
   const auto failures = actors == Actors::Many ? std::vector<const Entry*>() : own_failures(history, write);
   if (!failures.empty()) {
     std::ranges::copy_if(seen, std::back_inserter(left),
-                         [&](const ShownEntry& s) { return !was_taken_back(s, seen, history, failures, actors); });
+                         [&](const ShownEntry& s) { return !was_taken_back(s, seen, history, failures); });
   }
   const std::vector<ShownEntry>& among = failures.empty() ? seen : left;
   std::vector<ShownEntry> live = among;

@@ -22,6 +22,9 @@ struct ShownEntry {
 // nothing.
 bool is_pending(const ShownEntry& seen);
 
+// Whether it is a read that the write may be built on: one that is known, however old it is, or else no older than observation_age.
+bool is_read_to_build_on(const Observation& o, const History& history, const HistoryLimits& limits, const WriteFacts& write);
+
 // What the client was shown before the write came, oldest first. Its own answers alone count for observation_age; what a client has
 // read is what it builds on, however old that is.
 struct ShownBefore {
@@ -37,6 +40,10 @@ ShownBefore shown_before(const History& history, const ClientRecord& record, con
 // than the write's, and what ARM has taken back.
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
                                 const WriteFacts& write, Actors actors);
+
+// Whether the client was shown it of an own write whose operation failed, has not read since, and nobody else has written: what is there
+// is that, or what was there before.
+bool may_be_taken_back(const ShownEntry& one, const History& history, const WriteFacts& write);
 
 // A copy that outlives the history; `born` as born_at() gives it.
 BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t born);

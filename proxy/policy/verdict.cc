@@ -252,7 +252,9 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
   // there: then the write may be built on it, and contains what others did since the rest.
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
-  verdict.sends = in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
+  const auto is_it = [](const Judged& j) { return j.sends && j.is_there; };
+  verdict.sends = bases.either && std::ranges::any_of(judged, is_it);
+  verdict.sends |= in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
   if (verdict.sends) return verdict;
   const auto to_tell = [&](const Judged& j) { return in_the_way == judged.end() ? !j.pointers.empty() : !j.sends; };
   if (const auto told = std::ranges::find_if(judged, to_tell); told != judged.end()) verdict.pointers = told->pointers;

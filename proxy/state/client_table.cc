@@ -13,6 +13,7 @@ void ClientTable::make_room(Shard& shard, TimePoint now) {
     if (has_gone || client.use_count() > 1 || client->expire(now)) return false;
     has_gone = true;
     shard.pages_forgotten = std::max(shard.pages_forgotten, client->pages_known());
+    shard.first_sending = std::max(shard.first_sending, client->sendings().next_id());
     budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);
     return true;
   });
@@ -52,7 +53,9 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   auto* known = shard.clients.use(client);
   if (known == nullptr) {
     make_room(shard, now);
-    known = &shard.clients.add(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten, client));
+    ClientState::Options options = options_.client;
+    options.sendings.first_id = std::max(options.sendings.first_id, shard.first_sending);
+    known = &shard.clients.add(client, std::make_shared<ClientState>(options, budget_, shard.pages_forgotten, client));
   }
   (*known)->touch(now);
   return *known;

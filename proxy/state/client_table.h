@@ -38,6 +38,8 @@ class ClientTable {
     mutable Mutex mutex;
     AgedMap<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
     uint64_t pages_forgotten ABSL_GUARDED_BY(mutex) = 0;  // of those that were forgotten
+    uint64_t first_sending ABSL_GUARDED_BY(mutex) =
+        0;  // of whoever comes: histories still know those of the forgotten by number
   };
   static constexpr size_t kShards = 16;
   static constexpr Duration kLookEvery = std::chrono::seconds(4);  // at the next shard: at all of them each minute

@@ -217,6 +217,11 @@ bool SendingLedger::is_heard(uint64_t sending) const {
   return s != nullptr && !s->undelivered && !(s->asker && s->asker->gone.load(std::memory_order_acquire));
 }
 
+uint64_t SendingLedger::next_id() const {
+  MutexLock lock(&mutex_);
+  return next_id_;
+}
+
 int SendingLedger::note_visibility_try(uint64_t sending) {
   MutexLock lock(&mutex_);
   Sending* s = find_locked(sending);

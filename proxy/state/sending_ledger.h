@@ -174,6 +174,7 @@ class SendingLedger {
   void note_had_base(uint64_t sending);
   void note_maybe_applied(uint64_t sending);
   bool is_heard(uint64_t sending) const;       // who asked for it is still there to hear its answer
+  uint64_t next_id() const;                    // above all that were given
   bool maybe_applied(uint64_t sending) const;  // by this or an earlier sending of it
   int note_visibility_try(uint64_t sending);   // gives how many there were before
   // Wakes those who share its answer.

@@ -65,8 +65,13 @@ const ErrorRule* ErrorTable::find(const arm::ResponseHead& head, const arm::ArmE
 }
 
 const ErrorRule* ErrorTable::find_late(const arm::ArmError& error) const {
-  const auto found =
-      std::find_if(rules_.begin(), rules_.end(), [&](const ErrorRule& rule) { return fits_error(rule, {}, error); });
+  // What is said with 429 alone is about requests, not about operations.
+  const auto is_about_requests = [](const ErrorRule& rule) {
+    return std::all_of(rule.statuses.begin(), rule.statuses.end(), [](int status) { return status == 429; });
+  };
+  const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const ErrorRule& rule) {
+    return !is_about_requests(rule) && fits_error(rule, {}, error);
+  });
   return found == rules_.end() ? nullptr : &*found;
 }
 

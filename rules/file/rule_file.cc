@@ -227,6 +227,8 @@ SettingTable settings_of(Rule& rule) {
       {"/guard/merge", choice(&rule.guard.merging, {{"on", Merging::On}, {"maps", Merging::Maps}, {"off", Merging::Off}}),
        "whether a full write and the changes that others made since its client read the resource are merged, if they touch different "
        "places: \"maps\": only in tags and the like; \"off\": such a write is refused"},
+      {"/guard/patch", choice(&rule.guard.patches, {{"compare", Patches::Compare}, {"send", Patches::Send}}),
+       "whether a PATCH is compared where it replaces what its client has read, or always goes as it is"},
       {"/guard/star", choice(&rule.guard.star, {{"keep", Star::Keep}, {"strengthen", Star::Strengthen}}),
        "whether a client's \"If-Match: *\" becomes the ETag of what it was shown"},
       {"/guard/read_only",

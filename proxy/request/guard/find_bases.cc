@@ -80,7 +80,8 @@ void find_bases(Write& write) {
 }
 
 bool insists(const Write& write) {
-  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts); });
+  const auto& limits = write.parts.shared.resources.limits();
+  return write.ask([&](const policy::History& history) { return policy::insists(history, limits, write.facts); });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {

@@ -20,8 +20,9 @@ policy::SharedBody part_of(const policy::SharedBody& state, std::optional<std::s
 }  // namespace
 
 void detect_patch_copy(Write& write) {
-  const bool remembered = rules::is_remembered(write.plan.rule->guard.kind);
-  if (write.replaces || write.plan.operation != arm::OperationKind::Patch || !remembered) return;
+  const rules::Guard& guard = write.plan.rule->guard;
+  const bool may_be_copy = rules::is_remembered(guard.kind) && guard.patches == rules::Patches::Compare;
+  if (write.replaces || write.plan.operation != arm::OperationKind::Patch || !may_be_copy) return;
   find_bases(write);
   policy::Bases bases = std::exchange(write.bases, {});
   // Whoever has read nothing says what it wants, however often it does.

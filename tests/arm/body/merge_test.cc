@@ -50,6 +50,13 @@ TEST(Merge, ObjectsThatOneSideTakesAway) {
       {"beside a change elsewhere", kBoth, R"({"x":1})", R"({"x":2,"p":{"on":true,"grace":"30"}})", R"({"x":2})"},
       {"of which one member stays", kBoth, R"({"x":1,"p":{"on":true}})", R"({"x":1,"p":{"on":true,"grace":"30","act":"r"}})",
        R"({"x":1,"p":{"on":true,"act":"r"}})"},
+      {"with a name and properties", R"({"x":1,"p":{"name":"n","id":"/i","properties":{"v":1}}})", R"({"x":1})",
+       R"({"x":2,"p":{"name":"n","id":"/i","properties":{"v":1}}})", R"({"x":2})"},
+      {"in an element", R"({"x":1,"s":[{"name":"e","ip":{"name":"n","properties":{"v":1}}}]})", R"({"x":1,"s":[{"name":"e"}]})",
+       R"({"x":1,"s":[{"name":"e","ip":{"name":"n","properties":{"v":1,"w":2}}}]})", "412 at /s/[name=e]/ip/properties/w"},
+      {"in an element, beside a change elsewhere", R"({"x":1,"s":[{"name":"e","ip":{"name":"n","properties":{"v":1}}}]})",
+       R"({"x":1,"s":[{"name":"e"}]})", R"({"x":2,"s":[{"name":"e","ip":{"name":"n","properties":{"v":1}}}]})",
+       R"({"x":2,"s":[{"name":"e"}]})"},
       {"a map", R"({"x":1,"tags":{"a":"1"}})", R"({"x":1,"tags":{}})", R"({"x":1,"tags":{"a":"1","b":"2"}})",
        R"({"x":1,"tags":{"b":"2"}})"},
   });

@@ -152,7 +152,7 @@ void GateModel::find_bases(Write& write) {
   write.facts.known_from = known_from_;
   write.facts.former = former_;
   write.bases = possible_bases(history_, limits_, write.facts);
-  write.insists = insists(history_, write.facts);
+  write.insists = insists(history_, limits_, write.facts);
   narrow_down(write.bases, {write.json, kApiVersion}, facts());
   if (Sending* sending = sending_of(write)) sending->had_base |= !write.bases.possible.empty();
 }

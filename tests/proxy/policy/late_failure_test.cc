@@ -30,6 +30,7 @@ TEST(LateFailure, IsOfTheClassThatItsCodeHasWhateverTheStatusOfThePoll) {
       {R"({"error":{"code":"AnotherOperationInProgress","message":"of a Location"}})", ErrorClass::Busy},
       {failed("QuotaExceeded"), ErrorClass::Final},
       {failed("OperationNotAllowed", "exceeding approved quota"), ErrorClass::Final},
+      {failed("OperationNotAllowed", "Another operation (Updating) is in progress"), ErrorClass::Busy},
       {failed("NetworkingInternalOperationError"), ErrorClass::Final},
       {R"({"status":"Failed"})", ErrorClass::Final},
       {"", ErrorClass::Final},

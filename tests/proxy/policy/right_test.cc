@@ -112,6 +112,24 @@ TEST(Right, IsUsedOnce) {
   EXPECT_FALSE(told.right('A').may_send);
 }
 
+// What a file that names its ETag was refused before is no right of another file.
+TEST(Right, OfAFileIsUsedByThatFile) {
+  Told told;
+  told.show('A', "1");
+  told.facts.body_etag = "1";
+  told.refuse('A', "a");
+  told.refuse('A', "b");
+  told.show('A', "2");
+  told.facts.request_hash = Told::hash("b");
+  EXPECT_TRUE(told.right('A').may_send);
+  told.apply(RightUsed{Told::key('A')});
+  told.accept('A', "b");
+  told.show('A', "3");
+  EXPECT_FALSE(told.right('A').may_send) << "days later, say";
+  told.facts.request_hash = Told::hash("a");
+  EXPECT_TRUE(told.right('A').may_send) << "its own";
+}
+
 TEST(Right, OneThatCannotGiveItIsNotTakenForTheOneThatDid) {
   Told told;
   told.show('A', "1");
@@ -194,7 +212,7 @@ TEST(BasesInsisting, TheSameBytesAfterADelivered412AreMeant) {
   const uint64_t refused = told.refuse('A', "file");
   const auto insisting = [&](const char* bytes) {
     told.facts.request_hash = Told::hash(bytes);
-    return insists(told.history, told.write_of('A', Actors::Unknown));
+    return insists(told.history, told.limits, told.write_of('A', Actors::Unknown));
   };
   EXPECT_TRUE(insisting("file"));
   EXPECT_FALSE(insisting("other"));
@@ -211,7 +229,7 @@ TEST(BasesInsisting, ALost412IsNone) {
   Told told;
   told.lose('A', told.refuse('A', "file"));
   told.facts.request_hash = Told::hash("file");
-  EXPECT_FALSE(insists(told.history, told.write_of('A', Actors::Unknown)));
+  EXPECT_FALSE(insists(told.history, told.limits, told.write_of('A', Actors::Unknown)));
 }
 
 // ---- reads that are of no use ---------------------------------------------------------------------------------------------------

@@ -221,13 +221,19 @@ TEST(SeenForgotten, OneOfManyActorsMayBuildOnWhatIsNotKnownAnyMore) {
   EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 3");
 }
 
+// A has read "1", and then B wrote more states than are kept.
+struct ReadLongAgo : Told {
+  ReadLongAgo() {
+    limits.entries_max = 2;
+    show('A', "1");
+    for (const char* etag : {"2", "3", "4"}) write('B', etag);
+  }
+};
+
 TEST(SeenForgotten, WhatAClientHasReadIsNoFreePassWhenSoManyStatesCameAfterIt) {
   for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) {
-    Told told;
-    told.limits.entries_max = 2;
-    told.show('A', "1");
-    for (const char* etag : {"2", "3", "4"}) told.write('B', etag);
-    told.pass(hours(24));  // nobody may have written before this process knew of it
+    ReadLongAgo told;
+    told.pass(told.limits.observation_age);
     EXPECT_EQ(told.bases_text('A', actors), "newest gone");
     told.show('A', "4");
     EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 4");
@@ -256,15 +262,94 @@ TEST(SeenBySingle, WhatItAskedForIsItsBaseAlsoIfTheAnswerWasLost) {
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1") << "somebody else's change is not its own";
 }
 
-TEST(SeenBySingle, AfterAFailureItGoesOnFromWhatWasThereBefore) {
+void expect_either(Told& told, const std::string& bases) {
+  const Bases found = told.bases('A', Actors::Single);
+  EXPECT_TRUE(found.either) << bases;
+  EXPECT_EQ(told.bases_text('A', Actors::Single), bases);
+}
+
+TEST(SeenBySingle, AfterAFailureItGoesOnFromWhateverIsThere) {
   Told told;
   told.show('A', "1");
   told.accept('A', "w");
   told.answer('A', "w", "2", whole("{}"));
   told.end("w", false);
-  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1") << "it knows by its poll";
+  expect_either(told, "newest 2 1");  // ARM may have kept it
   told.pass(told.limits.think_max + seconds(1));
-  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1") << "what was taken back replaces nothing";
+  expect_either(told, "newest 2 1");
+  told.accept('A', "v");
+  told.answer('A', "v", "3", whole("{}"));
+  told.end("v", false);
+  expect_either(told, "newest 3 1");
+  told.show('A', "4");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 4") << "it has read what came of it";
+  EXPECT_FALSE(told.bases('A', Actors::Single).either);
+}
+
+TEST(SeenBySingle, ACreateThatFailedMayBeThere) {
+  Told told;
+  told.show_absent('A');
+  told.accept('A', "w");
+  told.answer('A', "w", "1", whole("{}"));
+  told.end("w", false);
+  expect_either(told, "newest 1 -");
+  Told blind;
+  blind.accept('A', "w");
+  blind.answer('A', "w", "1", whole("{}"));
+  blind.end("w", false);
+  expect_either(blind, "newest 1 -");
+}
+
+TEST(SeenBySingle, WhatItReadAfterTheFailureIsItsBaseAlsoIfThatIsWhatItAskedFor) {
+  Told told;
+  told.show('A', "1");
+  told.accept('A', "w");
+  told.answer('A', "w", "2", whole("{}"));
+  told.end("w", false);
+  told.show('A', "2", whole("{}"));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+  EXPECT_FALSE(told.bases('A', Actors::Single).either);
+}
+
+TEST(SeenBySingle, ItsActionsAndChildrenAreNoStatesThatItAskedFor) {
+  for (const Cause cause : {Cause::Acted, Cause::ChildWritten}) {
+    const auto touch = [&](Told& told) {
+      told.apply(WriteAccepted{cause, Told::key('A'), Told::hash("t"), Told::hash("t"), nullptr, told.tick(), true});
+    };
+    Told alone;
+    alone.show('A', "1");
+    touch(alone);
+    EXPECT_EQ(alone.bases_text('A', Actors::Single), "newest 1");
+    Told after;
+    after.write('B', "1");
+    after.show('A', "2");
+    touch(after);
+    EXPECT_EQ(after.bases_text('A', Actors::Single), "newest 2") << "what another asked for before is not its own";
+  }
+}
+
+// ---- what is shown again and again -------------------------------------------------------------------------------------------------
+
+TEST(SeenOften, AWriteThatWaitsKeepsTheReadThatItIsBuiltOn) {
+  Told told;
+  told.facts.known_from = told.now() - hours(24);
+  told.show('A', "1", {ShownAs::PointRead, "r"});
+  told.facts.arrived = told.tick();
+  for (int i = 0; i < 200; ++i) told.show('A', "1", {ShownAs::PointRead, std::to_string(i)});
+  EXPECT_EQ(told.bases_text('A'), "newest 1");
+  told.lose('A', told.client('A').shown.back().last_shown.order);
+  EXPECT_EQ(told.bases_text('A'), "newest 1");
+}
+
+TEST(SeenOften, AReadThatIsForgottenKeepsAFileOffForAsLongAsObservationsCount) {
+  ReadLongAgo told;
+  told.facts.known_from = told.now() - hours(48);
+  EXPECT_EQ(told.bases_text('A'), "newest gone");
+  told.pass(told.limits.observation_age + seconds(1));
+  EXPECT_EQ(told.bases_text('A'), "forgotten") << "refused once at most";
+  told.refuse('A', "file");
+  told.facts.request_hash = Told::hash("file");
+  EXPECT_TRUE(insists(told.history, told.limits, told.write_of('A', Actors::Unknown)));
 }
 
 }  // namespace

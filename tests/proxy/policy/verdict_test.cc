@@ -58,11 +58,13 @@ class Judged {
   bool others_wrote = false;
   BaseRule rule = BaseRule::AnyShown;
   Right right{};
+  bool either = false;
 
   Verdict verdict(std::string_view wanted) const {
     Bases all;
     all.possible = bases;
     all.rule = rule;
+    all.either = either;
     const ThereBody now{is_absent, there_etag, there, "v1"};
     const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
     return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
@@ -102,6 +104,22 @@ TEST(OutcomeOfOne, WhatBothChangedIsInTheWay) {
 
 TEST(OutcomeOfOne, AWriteThatChangesNothingUndoesNothing) {
   EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kPlain), "refused /properties/n");
+}
+
+TEST(OutcomeOfEither, WhicheverOfThemIsThereTheWriteIsBuiltOnIt) {
+  for (const std::string_view there : {kPlain, kTwo}) {
+    Judged judged = on({base_of(kTwo), base_of(kPlain)}, there);
+    EXPECT_EQ(judged(kThree), "refused /properties/n");
+    judged.either = true;
+    EXPECT_EQ(judged(kThree), "sent") << there;
+    EXPECT_EQ(judged(kTwo), "sent") << there;
+    EXPECT_EQ(judged(kPlain), "sent") << there;
+  }
+  Judged judged = on({base_of(kTwo), absent()}, kPlain);
+  judged.either = true;
+  EXPECT_EQ(judged(kThree), "refused /properties/n") << "it is neither";
+  judged.is_absent = true;
+  EXPECT_EQ(judged(kThree), "sent");
 }
 
 TEST(OutcomeOfOne, ADeletionLeavesNothing) { EXPECT_EQ(on({gone(kPlain)}, kPlain)(kTwo), "refused"); }

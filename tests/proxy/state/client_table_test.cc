@@ -92,6 +92,17 @@ TEST(ClientTable, WhoIsExpectedAgainIsForgottenOnlyWhenItsGraceIsOver) {
   EXPECT_EQ(table.budget().clients_evicted.load(), 1u) << "clients that never come back must not fill the table";
 }
 
+// A history knows a write by its client and its number, for longer than its client is known.
+TEST(ClientTable, NoNumberOfASendingComesBackAfterItsClientWasForgotten) {
+  ClientTable table(small());
+  const auto next = [&](TimePoint now) { return table.find_or_add(client(1), now)->sendings().next_id(); };
+  begin_write(*table.find_or_add(client(1), kStart));
+  const uint64_t before = next(kStart);
+  for (uint64_t other = 2; other <= 4; ++other) table.find_or_add(client(other), kStart + minutes(60));
+  ASSERT_EQ(table.find(client(1)), nullptr);
+  EXPECT_GE(next(kStart + minutes(60)), before);
+}
+
 TEST(ClientTable, AForgottenClientGivesItsBytesBack) {
   ClientTable table(small());
   list(*table.find_or_add(client(1), kStart), "12345", {1, kStart});

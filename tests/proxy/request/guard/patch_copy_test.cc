@@ -79,6 +79,22 @@ TEST(PatchCopy, TagsOfAStateThatWasNotKeptGoIfNothingMoved) {
   }
 }
 
+// {"operation": "Delete"} of what another added would remove that.
+TEST(PatchCopy, AnOrderAboutTagsIsNoCopyOfThem) {
+  const std::string tags =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/providers/Microsoft.Resources/tags/"
+      "default?api-version=2021-04-01";
+  for (const char* order : {R"({"operation":"Delete","properties":{"tags":{"b":"2"}}})",
+                            R"({"operation":"Merge","properties":{"tags":{"a":"1"}}})"}) {
+    StageRig rig;
+    rig.arm(get(tags), 200, {}, R"({"properties":{"tags":{"b":"2"}}})");
+    rig.arm(patch(tags), 200, {}, "{}");
+    rig.ask("one", get(tags));
+    EXPECT_EQ(rig.ask("one", patch(tags), order).head.status, 200);
+    EXPECT_EQ(rig.seen().back().body, order);
+  }
+}
+
 TEST(PatchCopy, WithoutMergingItIsRefused) {
   Moved rig(kBefore, scale_set(1, R"("team":"x","theirs":"1")", R"("n1")"), unmerged());
   const auto answer = rig.patches(R"({"tags":{"team":"x","mine":"1"}})");

@@ -1,8 +1,10 @@
 #include "arm/operation.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
+#include "json/scan.h"
 
 namespace armgate::arm {
 namespace {
@@ -43,6 +45,24 @@ OperationKind operation_kind(Method method, const Target& target) {
 bool is_write(OperationKind kind) {
   return kind == OperationKind::Put || kind == OperationKind::Patch || kind == OperationKind::Delete ||
          kind == OperationKind::Action;
+}
+
+bool may_list_itself(const Target& target) { return target.kind == TargetKind::Action && target.action == "list"; }
+
+bool is_body_of(std::string_view json, const ResourceId& resource) {
+  const auto id = scan_string_member(json, "id").own;
+  const auto named = id ? parse_resource_id(*id) : std::nullopt;
+  return named && named->id == resource.id;
+}
+
+std::string list_target_of(std::string_view target) {
+  const size_t path = std::min(target.find('?'), target.size());
+  return std::string(target.substr(0, path)).append("/list").append(target.substr(path));
+}
+
+bool is_list_target(std::string_view target) {
+  const std::string_view path = target.substr(0, std::min(target.find('?'), target.size()));
+  return path.size() > 5 && equal_ignoring_case(path.substr(path.size() - 5), "/list");
 }
 
 std::string_view to_text(OperationKind kind) {

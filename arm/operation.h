@@ -1,6 +1,7 @@
 // operation.h – what a request means to the resource it names.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "arm/http.h"
@@ -24,5 +25,18 @@ OperationKind operation_kind(Method method, const Target& target);
 // True for what may change a resource: Put, Patch, Delete, Action.
 bool is_write(OperationKind kind);
 std::string_view to_text(OperationKind kind);
+
+// ---- what is read by POST ----
+//
+// The settings of an App Service (sites/config/appsettings, connectionstrings ...) are shown by POST .../list alone, in the form in which
+// PUT takes them (docs/arm.md, "Bodies"). Elsewhere "list" may show something else: the body tells.
+
+// Whether it may show the resource that it names.
+bool may_list_itself(const Target& target);
+// Whether the body, which has an id, is that of the resource.
+bool is_body_of(std::string_view json, const ResourceId& resource);
+// The request target of a resource with "/list" put behind its path; and whether that was done.
+std::string list_target_of(std::string_view target);
+bool is_list_target(std::string_view target);
 
 }  // namespace armgate::arm

@@ -223,7 +223,11 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
   }
   if (plan.kind == PlanKind::Read) {
     const bool keeps = is_remembered(plan.rule->guard.kind);
-    add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
+    const bool is_action = plan.operation == arm::OperationKind::ReadAction;
+    const std::string_view words = !keeps      ? "no: the guard kind is none"
+                                   : is_action ? "if the answer has the id of the resource"
+                                               : "yes";
+    add("remembered as a version", std::string(words), words_for(*plan.rule));
   }
   if (plan.kind == PlanKind::Write) add_write(facts, rules.facts(), plan, merging);
   return facts;

@@ -21,7 +21,7 @@ PlanKind kind_under(const Rule& rule, arm::Method method, arm::OperationKind ope
     case arm::OperationKind::Patch:
     case arm::OperationKind::Delete: return PlanKind::Write;
     case arm::OperationKind::Action: return contains(rule.match.actions, target.action) ? PlanKind::Write : PlanKind::Pass;
-    case arm::OperationKind::ReadAction:
+    case arm::OperationKind::ReadAction: return arm::may_list_itself(target) ? PlanKind::Read : PlanKind::Pass;
     case arm::OperationKind::Other: return PlanKind::Pass;
   }
   return PlanKind::Pass;

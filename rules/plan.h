@@ -94,7 +94,7 @@ class Ruleset {
 //   - mode observe (globally or by the rule): the plan that mode protect would make, marked so.
 //   - mode off (globally or by the rule), OPTIONS, HEAD, ReadAction, a target no rule matches, an action its rule does not
 //     name as a write: Pass. (HEAD delivers no state, RFC 9110 §9.3.2.)
-//   - GET of a resource, GET of a collection of a matching type: Read.
+//   - GET of a resource, GET of a collection of a matching type: Read. So is POST .../list, which may show the resource itself.
 //   - PUT, PATCH, DELETE, and a POST action that the rule names: Write, locking the resource and the rule's parents. For a
 //     type below a subscription that is not in a group the same holds.
 // BadInput: the target of something that may write can be read in two ways; in mode protect it must be refused (see

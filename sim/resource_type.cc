@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 1> kEndpointTargets{
 };
 
 // Exact types before the patterns that would fit them too.
-constexpr std::array<ResourceType, 29> kTypes{{
+constexpr std::array<ResourceType, 31> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
@@ -166,6 +166,8 @@ constexpr std::array<ResourceType, 29> kTypes{{
      .running_state = "Running",
      .long_running = true,
      .placed = false},
+    {.type = "microsoft.web/sites", .shown = "Microsoft.Web/sites"},
+    {.type = "microsoft.web/sites/config", .listed = true},
     {.type = "microsoft.example/widgets", .shown = "Microsoft.Example/widgets", .long_running = true, .embellished = true},
     {.type = "microsoft.example/shelves",
      .shown = "Microsoft.Example/shelves",

@@ -97,6 +97,7 @@ struct ResourceType {
   // The service finishes what was written: "tier" is "Basic" unless it is said, "items" stand by their names.
   bool finished = false;
   std::string_view hidden{};  // of the properties: never shown, and gone if a PUT leaves it out
+  bool listed = false;        // shown by POST .../list alone (the settings of an App Service)
   // The end of its operation moves the ETag of what it belongs to, of which nothing changes (cloud-provider-azure #9876).
   bool moves_parent = false;
 };

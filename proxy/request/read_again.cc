@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arm/etag.h"
+#include "arm/operation.h"
 #include "arm/throttle.h"
 #include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
@@ -28,6 +29,10 @@ Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::strin
   arm::Request request;
   request.head.host = std::move(host);
   request.head.target = target;
+  if (arm::is_list_target(target)) {
+    request.head.method = arm::Method::Post;
+    request.head.method_token = "POST";
+  }
   if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);

@@ -33,7 +33,7 @@ struct SeenState {
 // Both wait for as long as what ARM lets the token's bearer read is scarce (budget.h), and fail if that takes longer than
 // read_again_timeout.
 
-// One GET. An answer of any status is a result.
+// One GET, or POST of what is read so (arm::is_list_target). An answer of any status is a result.
 Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization);
 
 // The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and not

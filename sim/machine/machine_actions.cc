@@ -42,6 +42,7 @@ arm::Response SimArm::Machine::act(Call& call) {
   if (auto refused = refuse_in_group(call)) return *refused;
   Entity* entity = find_entity(address.root_key);
   if (entity == nullptr) return missing_resource(address);
+  if (entity->traits->listed && address.action == "list") return read_entity(call);
   if (is_read_action(address.action)) return json_answer(200, read_result(address.action));
   if (address.action == "abort" || address.action == "cancel") return abort_operation(call, *entity);
   if (address.action == "moveresources" && address.type.empty()) return move_resources(call, *entity);

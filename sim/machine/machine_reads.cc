@@ -81,7 +81,10 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
   const auto [entity, seen] = view_of(call, address.root_key);
-  if (call.seen != nullptr && call.method() == arm::Method::Get)
+  const bool by_post = entity != nullptr && entity->traits->listed;
+  if (by_post && call.method() != arm::Method::Post)
+    return error_answer(405, "MethodNotAllowed", "It is shown by POST to its list.");
+  if (call.seen != nullptr && call.method() != arm::Method::Head)
     call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
   if (!seen.content && is_group) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace armgate::arm {
 namespace {
 
@@ -52,6 +54,22 @@ TEST(OperationTest, OnlyWhatMayChangeAResourceIsAWrite) {
   using enum OperationKind;
   for (const auto kind : {Put, Patch, Delete, Action}) EXPECT_TRUE(is_write(kind)) << to_text(kind);
   for (const auto kind : {Read, List, ReadAction, Other}) EXPECT_FALSE(is_write(kind)) << to_text(kind);
+}
+
+TEST(OperationTest, WhatIsReadByPostNamesItselfInItsAnswer) {
+  const std::string id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w/config/appsettings";
+  EXPECT_EQ(list_target_of(id + "?api-version=1"), id + "/list?api-version=1");
+  EXPECT_EQ(list_target_of(id), id + "/list");
+  EXPECT_TRUE(is_list_target(id + "/LIST?api-version=1"));
+  for (const char* other : {"?a=/list", "/listKeys", "", "/list/x"}) EXPECT_FALSE(is_list_target(id + other)) << other;
+  const auto target = parse_target(id + "/List?api-version=1", true);
+  EXPECT_TRUE(may_list_itself(*target));
+  EXPECT_FALSE(may_list_itself(*parse_target(id + "/list?api-version=1", false))) << "a collection";
+  EXPECT_FALSE(may_list_itself(*parse_target(id + "/listKeys", true)));
+  EXPECT_TRUE(is_body_of(R"({"id":")" + lower_text(id) + R"(","properties":{}})", target->resource));
+  for (const std::string& other :
+       {R"({"id":")" + id + R"(x"})", std::string("{}"), std::string("[]"), std::string(R"({"id":"x"})"), std::string()})
+    EXPECT_FALSE(is_body_of(other, target->resource)) << other;
 }
 
 }  // namespace

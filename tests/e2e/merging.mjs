@@ -1,7 +1,7 @@
 // What the races of merging_suite.mjs share: what is fought for, the race around armgate's protection and through it, and its judgement
 // by the clients' own logs and by what the simulated ARM holds in the end. armgate's own word counts for nothing.
 import assert from "node:assert/strict";
-import { GROUP, missing, NETWORK, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, subnetsOf, tagsOf } from "./tools.mjs";
+import { GROUP, missing, NETWORK, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, SETTINGS, SITE, subnetsOf, tagsOf } from "./tools.mjs";
 
 const PROFILE = { storageProfile: { imageReference: { publisher: "Debian", offer: "debian-12", sku: "12", version: "latest" } } };
 const setOf = (virtualMachineProfile) => ({
@@ -17,6 +17,8 @@ const BODIES = [
   { ...SCALE_SET, body: SET_BODY },
   { ...SECURITY_GROUP, body: { location: "westeurope", properties: { securityRules: [] } } },
   { ...NETWORK, body: NETWORK_BODY },
+  { ...SITE, body: { location: "westeurope" } },
+  { ...SETTINGS, body: { properties: { base: "1" } } },
 ];
 
 // As api-versions show it that do not know these defaults.

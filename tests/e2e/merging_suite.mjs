@@ -10,7 +10,7 @@ import { makeOldNetwork, raceBothWays, SET_BODY, SET_WITH_PASSWORD, startMerging
 import { Pool } from "./pool.mjs";
 import { racersOf } from "./races.mjs";
 import { targetOf } from "./rows.mjs";
-import { client, GROUP, missing, NETWORK, race, rulesOf, SCALE_SET, SECURITY_GROUP, subnetsOf, tagsOf } from "./tools.mjs";
+import { client, GROUP, missing, NETWORK, race, rulesOf, SCALE_SET, SECURITY_GROUP, SETTINGS, subnetsOf, tagsOf } from "./tools.mjs";
 
 const TOOLS = [...racersOf("js", 2), ...racersOf("python", 2), ...racersOf("go", 2)];
 const SET = targetOf(SCALE_SET);
@@ -26,6 +26,9 @@ const COMMANDS = {
   "resource update": { at: SCALE_SET, membersOf: tagsOf, words: (name) =>
     ["--ids", SCALE_SET.id, "--api-version", SCALE_SET.version, "--set", `tags.${name}=1`] },
   "group update": { at: { id: GROUP, version: "2024-03-01" }, membersOf: tagsOf, words: (name) => ["--name", "rg", "--set", `tags.${name}=1`] },
+  // It lists them, adds its own, and puts all.
+  "webapp config appsettings set": { at: SETTINGS, membersOf: (settings) => new Set(Object.keys(settings.properties)),
+    words: (name) => [...IN_GROUP, "--name", "app", "--settings", `${name}=1`] },
   "vmss update": { at: SCALE_SET, membersOf: tagsOf, words: (name) => [...IN_GROUP, "--name", "web", "--set", `tags.${name}=1`] },
 };
 
@@ -40,7 +43,8 @@ async function raceAz(world, sim, gateway, command, calls) {
     }
   }));
   const acknowledged = done.filter(({ ok }) => ok).map(({ name }) => name);
-  const lost = missing(acknowledged, membersOf(await sim.read(at.id, at.version)));
+  const shown = at.shownBy === "POST" ? sim.ask("POST", `${at.id}/list`, at.version) : sim.read(at.id, at.version);
+  const lost = missing(acknowledged, membersOf(await shown));
   const failed = done.filter(({ ok, stale }) => !ok && !stale).map(({ stderr }) => stderr);
   return { lost, failed, refused: done.filter(({ stale }) => stale).map(({ stderr }) => stderr) };
 }
@@ -79,6 +83,7 @@ const azRaces = process.env.MERGING_FULL === "1"
   : {
     "az: subnets, rules, and tags of a scale set and of a group": (world) => checkAz(world, {
       "network vnet subnet create": 3, "network nsg rule create": 1, "resource update": 1, "group update": 1 }),
+    "az webapp config appsettings set": (world) => checkAz(world, { "webapp config appsettings set": 1 }),
     "az vmss update: tags": (world) => checkAz(world, { "vmss update": 1 }, VMSS_UPDATE),
   };
 

@@ -18,6 +18,9 @@ export const SECURITY_GROUP = { id: `${GROUP}/providers/Microsoft.Network/networ
 export const NETWORK = { id: `${GROUP}/providers/Microsoft.Network/virtualNetworks/net`, version: "2024-05-01" };
 export const CLUSTER = { id: `${GROUP}/providers/Microsoft.ContainerService/managedClusters/aks`, version: "2025-10-01" };
 // A type of which no rule and no schema says anything. It shows more than was written, and spells ids in its own way.
+// Its settings are shown by POST alone.
+export const SITE = { id: `${GROUP}/providers/Microsoft.Web/sites/app`, version: "2023-12-01" };
+export const SETTINGS = { id: `${SITE.id}/config/appsettings`, version: SITE.version, shownBy: "POST" };
 export const WIDGET = { id: `${GROUP}/providers/Microsoft.Example/widgets/w`, version: "2024-01-01" };
 
 // The client in Go, built with Debian's packages alone (GO111MODULE=off: no module is downloaded). The compiler's cache stays in

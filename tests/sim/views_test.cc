@@ -77,6 +77,18 @@ TEST(Lists, MayShowLessThanAPointRead) {
   EXPECT_EQ(body_of(bench.ask("GET", kScaleSet))["location"], "westeurope");
 }
 
+TEST(Settings, AreShownByPostAlone) {
+  Bench bench;
+  const std::string site = std::string(kGroup) + "/providers/Microsoft.Web/sites/w";
+  const std::string settings = site + "/config/appsettings";
+  bench.create(site, R"({"location":"westeurope"})");
+  bench.ask("PUT", settings, R"({"properties":{"x":"1"}})");
+  EXPECT_EQ(bench.ask("GET", settings).head.status, 405);
+  const Json shown = body_of(bench.ask("POST", settings + "/list"));
+  EXPECT_EQ(shown["id"], settings);
+  EXPECT_EQ(shown["properties"]["x"], "1");
+}
+
 TEST(Neighbours, WriteIntoAResourceWhatNobodyElseCan) {
   SimOptions options;
   options.neighbour_every = milliseconds(100);

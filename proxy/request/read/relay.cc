@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arm/early_end.h"
+#include "arm/operation.h"
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/budget.h"
@@ -53,7 +54,8 @@ Capture capture_for(const Parts& parts, const KeyedPlan& plan, const UpstreamAns
   if (tap != nullptr) return Capture(tap->bytes_max, answer.length, nullptr);
   if (is_guarded_read(plan) && answer.head.status == 200) {
     if (plan.operation == arm::OperationKind::List) return Capture(options.list_scan_max, answer.length, nullptr);
-    return Capture(options.body_keep_max, answer.length, last_read(parts, plan, answer.head));
+    const bool by_get = plan.operation == arm::OperationKind::Read;  // else what was kept last may not have been read so
+    return Capture(options.body_keep_max, answer.length, by_get ? last_read(parts, plan, answer.head) : nullptr);
   }
   return is_poll ? Capture(kPollBytesMax, answer.length, nullptr) : Capture();
 }
@@ -134,6 +136,14 @@ struct Passing {
 
   // What it shows must be known to other processes before the client can use it.
   bool is_to_be_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+  // Of what is read by POST the body tells.
+  bool shows_resource(int status, const policy::KeptBody* body) const {
+    if (!is_guarded_read(plan) || plan.operation == arm::OperationKind::List || status != 200) return false;
+    if (plan.operation != arm::OperationKind::ReadAction) return true;
+    if (body == nullptr) return false;
+    const auto plain = plain_body(*body, parts.shared.options.body_keep_max);
+    return plain && arm::is_body_of(plain->text(), plan.target.resource);
+  }
   // It may tell how an operation stands.
   bool is_learnt_from() const { return !polls.empty() && capture.has_all(); }
 
@@ -145,8 +155,8 @@ struct Passing {
       return;
     }
     policy::SharedBody body;
-    const bool shows_resource = is_guarded_read(plan) && plan.operation != arm::OperationKind::List && head.status == 200;
-    if (capture.has_all() && shows_resource) {
+    const bool is_read = is_guarded_read(plan) && plan.operation != arm::OperationKind::List && head.status == 200;
+    if (capture.has_all() && is_read) {
       body = capture.same_as_last();
       if (!body) body = keep_read(parts, exchange, head, std::move(capture).take());
     } else if (capture.has_all()) {
@@ -157,7 +167,9 @@ struct Passing {
       learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? plain->text() : "");
     }
     if (!is_guarded_read(plan)) return;
-    if (shows_resource && body) note_read(parts, plan, *body);
+    const bool shows_it = shows_resource(head.status, body.get());
+    if (plan.operation == arm::OperationKind::ReadAction && !shows_it) return;
+    if (shows_it && body) note_read(parts, plan, *body);
     if (plan.operation == arm::OperationKind::Read && head.status == 404) note_absent(parts, plan);
     showing = remember_read(parts, client, exchange, plan, head, std::move(body));
   }
@@ -284,9 +296,9 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   const Passed passed = co_await pass_answer(passing, client_link, answer);
   exchange.delivered = passed.delivered;
   // A doubt about a write is settled by what its client has seen, not by what it may see.
-  const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
-                              plan.target.kind == arm::TargetKind::Resource &&
-                              (exchange.status == 200 || exchange.status == 404);
+  const bool shows_by_get = exchange.request.head.method == arm::Method::Get && plan.target.kind == arm::TargetKind::Resource &&
+                            (exchange.status == 200 || exchange.status == 404);
+  const bool shows_resource = shows_by_get || passing.showing.what == Showing::What::State;
   if (passed.delivered && shows_resource) client.state->sendings().resolve(plan.resource_key, exchange.arrived);
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
   std::optional<arm::Response> failure;

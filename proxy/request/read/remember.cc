@@ -7,6 +7,7 @@
 
 #include "arm/body/content.h"
 #include "arm/etag.h"
+#include "arm/operation.h"
 #include "arm/resource_id.h"
 #include "base/mutant.h"
 #include "json/scan.h"
@@ -28,8 +29,8 @@ std::string etag_in(const policy::KeptBody* body, size_t bytes_max) {
 }
 
 // Null stays null.
-std::shared_ptr<policy::KeptBody> keep_at(const Exchange& exchange, std::shared_ptr<policy::KeptBody> body) {
-  if (body) body->target = exchange.request.head.target;
+std::shared_ptr<policy::KeptBody> keep_at(std::string target, std::shared_ptr<policy::KeptBody> body) {
+  if (body) body->target = std::move(target);
   return body;
 }
 
@@ -116,7 +117,7 @@ policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const ar
 }
 
 policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes) {
-  const auto body = keep_at(exchange, keep_body(head, std::move(bytes)));
+  const auto body = keep_at(exchange.request.head.target, keep_body(head, std::move(bytes)));
   if (!body) return nullptr;
   if (arm::etag_in_head(head.fields).empty()) body->etag = etag_in(body.get(), parts.shared.options.body_keep_max);
   return body;
@@ -177,6 +178,15 @@ void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_
   }
 }
 
+std::string read_target_of(const Parts& parts, const KeyedPlan& plan, std::string_view target) {
+  const auto was_listed = [](const policy::Rendering& r) { return r.body && arm::is_list_target(r.body->target); };
+  const bool by_post = parts.shared.resources.ask(plan.resource_key, [&](const policy::History& history) {
+    return std::ranges::any_of(history.entries(),
+                               [&](const policy::Entry& e) { return std::ranges::any_of(e.renderings, was_listed); });
+  });
+  return by_post ? arm::list_target_of(target) : std::string(target);
+}
+
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own) {
   const size_t keep_max = parts.shared.options.body_keep_max;
@@ -188,13 +198,12 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   policy::SharedBody body;
   if (!answer.body.empty()) body = last_read(parts, plan, answer.head);
   if (body && body->bytes != answer.body) body.reset();
-  if (!answer.body.empty() && !body) body = keep_at(exchange, keep_body(answer.head, answer.body));
+  const std::string read_target = read_target_of(parts, plan, exchange.request.head.target);
+  if (!answer.body.empty() && !body) body = keep_at(read_target, keep_body(answer.head, answer.body));
   shown.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
-  if (!body && shown.etag.empty()) {
-    if (!own.stand_in) return {};
-    body = keep_at(exchange, own.stand_in);
-  }
+  if (!body && own.stand_in) body = keep_at(read_target, own.stand_in);
+  if (!body && shown.etag.empty()) return {};
   if (body && body->bytes.size() <= keep_max) shown.rendering.body = std::move(body);
   return remember(parts, plan, std::move(shown));
 }

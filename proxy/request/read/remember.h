@@ -48,6 +48,9 @@ struct OwnAnswer {
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own);
 
+// Where the resource that this request target names can be read: there, or by POST, if somebody was shown it so.
+std::string read_target_of(const Parts& parts, const KeyedPlan& plan, std::string_view target);
+
 // The connection that it was written to was reset: nobody knows whether it was read.
 void take_back(const Parts& parts, ClientState& client, const Showing& showing);
 

@@ -15,6 +15,7 @@
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/progress.h"
+#include "proxy/request/read/remember.h"
 #include "proxy/request/read_again.h"
 
 namespace armgate {
@@ -38,7 +39,8 @@ Outcome unknown(const Write& write, std::string_view why) {
 
 // The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
 Task<Result<SeenState>> see(const Write& write) {
-  auto seen = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization());
+  std::string target = read_target_of(write.parts, write.plan, write.head().target);
+  auto seen = co_await read_again(write.parts, write.head().host, std::move(target), write.authorization());
   if (seen && !seen->exists() && !seen->absent()) {
     co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
   }

@@ -362,5 +362,26 @@ TEST(Compared, AFailureThatIsLearntWhileItWaitsCounts) {
   EXPECT_EQ(std::ranges::count_if(rig.seen(), [](const auto& r) { return r.head.method == arm::Method::Put; }), 3);
 }
 
+// ARM keeps the effect of many an operation that fails, and takes others back. Whoever is one actor knows of both, and goes on unread.
+TEST(Compared, AfterAFailureOneActorGoesOnFromWhateverIsThere) {
+  const std::string before = R"({"tags":{"a":"0"}})", asked = R"({"tags":{"a":"1"}})", next = R"({"tags":{"a":"2"}})";
+  for (const std::string& there : {before, asked}) {
+    StageRig rig;
+    rig.arm(get(kDisk), 200, {}, before);
+    rig.ask("one", get(kDisk));
+    rig.arm(get(kDisk), 200, {}, before);
+    rig.arm(put(kDisk), 200, {{"Azure-AsyncOperation", kOperation}}, asked);
+    rig.ask("one", put(kDisk), asked);
+    rig.arm_lives([&](const arm::Request& request) {
+      const bool is_poll = request.head.target.find("operations") != std::string::npos;
+      return Step{{}, 200, {}, is_poll ? R"({"status":"Failed","error":{"code":"Bad","message":"m"}})" : there, {}, {}, {}};
+    });
+    rig.pass(std::chrono::minutes(2));  // armgate learns of it
+    const auto answer = rig.ask("one", put(kDisk), next);
+    EXPECT_EQ(answer.head.status, 200) << there << answer.body;
+    EXPECT_EQ(rig.seen().back().body, next);
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::guard_test

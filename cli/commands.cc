@@ -300,7 +300,7 @@ int exec(const Asked& asked, const CliContext& context) {
   ExecRequest request;
   request.words = asked.words;
   request.name = asked.name.empty() ? name_of_program(asked.words.front()) : asked.name;
-  request.actor = *policy::parse_actors(asked.actor.empty() ? "unknown" : asked.actor);
+  request.actor = policy::parse_actors(asked.actor);
   request.log_file = asked.log_file;
   request.environment = context.environment;
   request.wall = context.wall;

@@ -80,8 +80,10 @@ Commands declare_service(CLI::App& app, Asked& asked, const Flags& flags) {
   flags.config(*exec);
   flags.mode(*exec);
   exec->add_option("--name", asked.name, "The client's name (default: the command's)")->check(Flags::given());
-  exec->add_option("--actor", asked.actor,
-                   "unknown (default); single: one process that builds each write on what it read last; or many")
+  exec->add_option(
+          "--actor", asked.actor,
+          "unknown (default, unless the configuration says otherwise of that name); single: one process that builds each write on what it "
+          "read last; or many")
       ->check(CLI::IsMember({"unknown", "single", "many"}));
   exec->add_option("--log", asked.log_file, "Write armgate's log to this file")->type_name(kFile);
   exec->footer(

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 
 #include "certs/secret_file.h"
@@ -56,7 +57,13 @@ Result<void> ensure_authority(const Config& config, WallTime wall) {
   if (auto made = certs::make_private_directory(config.ca.directory); !made) return made;
   const AuthorityLock lock(config.ca.directory);
   if (!lock.held()) {
-    return gateway_error(ErrorKind::Internal, fmt::format("cannot lock {}: {}", config.ca.directory, std::strerror(errno)));
+    const std::string_view remedy =
+        errno == EACCES
+            ? "; its authority is another user's: run `eval \"$(armgate env)\"` to use that one's service, or give --config "
+              "with a file of your own"
+            : "";
+    return gateway_error(ErrorKind::Internal,
+                         fmt::format("cannot lock {}: {}{}", config.ca.directory, std::strerror(errno), remedy));
   }
   const auto files = certs::files_in(config.ca.directory);
   if (is_there(files.root) || is_there(files.intermediate) || is_there(files.key)) return {};

@@ -35,11 +35,13 @@ Config private_config(Config config, const ExecRequest& request) {
   config.listen.proxy = "127.0.0.1:0";
   config.listen.tls.clear();
   config.listen.admin.clear();
-  config.clients.try_emplace(request.name, ClientOptions{request.actor});
+  ClientOptions& client = config.clients[request.name];
+  client.actor = request.actor.value_or(client.actor);
   if (config.threads == 0) config.threads = kThreads;
   config.drain_delay = {};  // no balancer leads here
   config.drain_max = std::min(config.drain_max, kDrainMax);
   config.journal.file.clear();  // the service's own, and nobody comes after this gateway
+  config.cluster = {};          // nor is it a replica for the time of a command
   config.log.file = request.log_file.empty() ? "/dev/null" : request.log_file;
   return config;
 }

@@ -1,6 +1,7 @@
 // exec.h – `armgate exec`: a gateway of its own for one command, gone when the command is.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,10 @@ namespace armgate {
 inline constexpr int kExitExecFailed = 125;  // armgate's own failure; the command was not run (as env and timeout do)
 
 struct ExecRequest {
-  std::vector<std::string> words;  // the command
-  std::string name;                // of the client
-  policy::Actors actor = policy::Actors::Unknown;
-  std::string log_file;  // empty: nothing is logged
+  std::vector<std::string> words;       // the command
+  std::string name;                     // of the client
+  std::optional<policy::Actors> actor;  // none: as the configuration says of that name
+  std::string log_file;                 // empty: nothing is logged
   Environment environment;
   WallTime wall;  // for a new authority
 };

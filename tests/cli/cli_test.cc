@@ -263,7 +263,7 @@ TEST_F(Cli, ExecHandsTheCommandOnWordByWord) {
   ASSERT_TRUE(asked);
   EXPECT_THAT(asked->words, testing::ElementsAre("/opt/my tool", "--help", "--", "[a,b]", ""));
   EXPECT_EQ(asked->name, "my-tool");
-  EXPECT_EQ(asked->actor, policy::Actors::Unknown);
+  EXPECT_EQ(asked->actor, std::nullopt) << "as the configuration says of it";
   EXPECT_EQ(asked->log_file, "");
   EXPECT_EQ(asked->environment, environment);
   EXPECT_THAT(out.str(), IsEmpty());

@@ -12,6 +12,8 @@
 namespace armgate {
 namespace {
 
+constexpr Duration kComeAgainMax = std::chrono::seconds(60);
+
 // Field values are one line of printable ASCII; names in ids may be anything.
 void set_text(arm::ResponseHead& head, std::string_view name, std::string_view text) {
   if (sixteen_bytes::has_none(text, sixteen_bytes::not_printable)) return head.fields.set(name, text);
@@ -55,6 +57,8 @@ arm::Response make_sick(std::string_view resource, std::string_view why, Duratio
           "\"armgate sick\" shows all such resources.",
           resource, why, std::chrono::duration_cast<std::chrono::seconds>(probe_every).count()));
 }
+
+Duration come_again(Duration least, Duration asked) { return std::clamp(asked, least, std::max(least, kComeAgainMax)); }
 
 arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried) {
   const std::string_view so_far = tried == Tried::No ? "Nothing was sent" : "What was sent had no effect";

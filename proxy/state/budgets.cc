@@ -112,7 +112,6 @@ std::optional<Budgets::Ticket> Budgets::join(const Asker& asker, Joining joining
   MutexLock lock(&mutex_);
   Kept* const kept = kept_.find(key);
   if (kept == nullptr) return Ticket();
-  if (waiting_ >= options_.waiters_max) return std::nullopt;
   const size_t kind = kind_of(joining.method);
   Shared& shared = (*kept->all_shared)[kind];
   const uint64_t number = ++numbers_;
@@ -120,7 +119,11 @@ std::optional<Budgets::Ticket> Budgets::join(const Asker& asker, Joining joining
   shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
   ++waiting_;
   let_go(shared, now);
-  return Ticket(this, {key, kind, number});
+  const bool may_wait = waiting_ <= options_.waiters_max;
+  if (may_wait || !shared.standing.contains(number)) return Ticket(this, {key, kind, number});
+  shared.share.leave(number);
+  waiting_ -= shared.standing.erase(number);
+  return std::nullopt;
 }
 
 // There as long as a Ticket of it is in line; who was let go may outlive it.

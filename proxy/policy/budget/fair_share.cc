@@ -62,7 +62,7 @@ void FairShare::refused(Duration pause, TimePoint now) {
   if (is_mutant(Mutant::RefusalsShared)) return;
   tokens_ = 0;
   at_ = now;
-  news_ = now;
+  news_ = now + pause;  // there are none until then
   least_told(0, now);
   window_ = now;  // what was refused took nothing: what is refilled is measured anew
   window_left_ = 0;

@@ -164,10 +164,7 @@ Task<Step<Guarded>> guard(const Write& write, WriteLease lease) {
   else
     decision = co_await decide_by_comparing(write);
   if (decision) co_return Guarded(std::move(lease), std::move(decision->precondition), std::move(decision->found_done));
-  // Whoever was sent away and comes again has its turn still. Once it had it in vain others go by while it is away: it may be one that is
-  // sent away each time.
-  const AwayFor away = write.report().claimed_reservation ? AwayFor::Others : AwayFor::Itself;
-  if (had_no_effect(decision.ended().kind)) reserve_position(write, std::move(lease).into_position(), away);
+  if (had_no_effect(decision.ended().kind)) reserve_position(write, std::move(lease));
   co_return std::move(decision).ended();
 }
 

@@ -25,7 +25,6 @@ constexpr std::string_view kNotComparable =
 constexpr std::string_view kNotKept =
     " What its client was shown was not kept, so that changes of other members cannot be told from it: it may be longer than "
     "armgate's option history.body_keep_max.";
-constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
 
@@ -130,8 +129,7 @@ bool cannot_be_compared(const Write& write) {
 Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
   const Duration usual = write.parts.shared.options.retry_after;
   if (!seen || !seen->is_refused_for_now()) return usual;
-  const auto asked = arm::retry_after(seen->head.fields, write.parts.clock.wall());
-  return std::clamp(asked.value_or(usual), usual, kComeAgainMax);
+  return come_again(usual, arm::retry_after(seen->head.fields, write.parts.clock.wall()).value_or(Duration{}));
 }
 
 }  // namespace

@@ -36,14 +36,18 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
   const TimePoint last = parts.clock.now() + reservations.options().age_max;
   TimeLeft left{reservations.options().claim_timeout, reservations.options().ttl};
   std::optional<TimePoint> its_turn;
+  const TimePoint lets_by = parts.clock.now() + left.claim_timeout;
   while (left.ttl > Duration{} && parts.clock.now() < last) {
     const uint64_t passed = reservation->times_passed();  // first: who passes meanwhile must not cost it its time to live
     const auto standing = reservation->standing();
     if (standing == Reservation::Standing::Gone) co_return;
     const TimePoint since = parts.clock.now();
+    // Before its turn, too, it keeps nobody for long from keys that nobody has.
+    const bool may_stand = standing == Reservation::Standing::InLine && since < lets_by;
+    if (standing == Reservation::Standing::InLine && !may_stand) reservation->yield();
     if (standing == Reservation::Standing::Claimable && !its_turn) its_turn = since;
     const auto most = longest(left, standing);
-    const TimePoint wake = most ? std::min(last, since + *most) : last;
+    const TimePoint wake = std::min(last, most ? since + *most : may_stand ? lets_by : last);
     co_await wait_until(parts, reservation->waiter(), wake, kTimer);
 
     const bool stood = most && reservation->times_passed() == passed;
@@ -59,9 +63,9 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
   reservations.end(resource, reservation);
 }
 
-}  // namespace
+enum class Yields { No, Yes };
 
-void reserve_position(const Write& write, QueuePosition position, AwayFor away_for) {
+void reserve(const Write& write, QueuePosition position, Yields yields) {
   auto& parts = write.parts;
   auto& reservations = parts.shared.reservations;
   if (reservations.options().ttl == Duration{}) return;
@@ -71,8 +75,16 @@ void reserve_position(const Write& write, QueuePosition position, AwayFor away_f
   if (parts.cluster != nullptr) parts.cluster->post(cluster::Reserved{position.kept_as()});
   const Reservations::Away away{write.request_hash, write.exchange.arrived.time, parts.clock.now()};
   auto reservation = reservations.keep(holder, away, std::move(position), parts.executor);
-  if (away_for == AwayFor::Others) reservation->yield();
+  if (yields == Yields::Yes) reservation->yield();
   spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
+}
+
+}  // namespace
+
+void reserve_position(const Write& write, QueuePosition position) { reserve(write, std::move(position), Yields::No); }
+
+void reserve_position(const Write& write, WriteLease lease) {
+  reserve(write, std::move(lease).into_position(), write.report().claimed_reservation ? Yields::Yes : Yields::No);
 }
 
 void note_redeemed(const Write& write) {

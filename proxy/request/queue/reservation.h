@@ -9,14 +9,11 @@
 
 namespace armgate {
 
-// Whose the keys are when its turn comes while its client is away.
-enum class AwayFor {
-  Itself,  // nobody's, for a moment
-  Others,  // those who wait go by at once
-};
-
 // Its client was sent away, or left, before anything had an effect: its next sending of these bytes stands here again.
-void reserve_position(const Write& write, QueuePosition position, AwayFor away = AwayFor::Itself);
+void reserve_position(const Write& write, QueuePosition position);
+// The same of one that had its turn. If it has come back for that already, and in vain, others go by while it is away: it may be one that
+// is sent away each time.
+void reserve_position(const Write& write, WriteLease lease);
 
 // The position that was kept for it, if any; it is on it again.
 std::optional<QueuePosition> redeem_reservation(const Write& write, const std::vector<rules::LockKey>& keys);

@@ -55,7 +55,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
     not_sent.known = parts.clock.wall();
     parts.store.record_outcome(*recorded, not_sent);
     auto left = client_left(write, "client-left-before-sending");
-    reserve_position(write, std::move(guarded).take_lease().into_position());
+    reserve_position(write, std::move(guarded).take_lease());
     co_return std::move(left);
   }
   co_return Intent(std::move(guarded), *recorded);

@@ -265,12 +265,13 @@ Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration
   if (end == ClientWait::End::Ready) co_return Step<void>();
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
   if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-while-waiting");
-  const auto come_again = write.parts.shared.options.retry_after;
+  const auto& options = write.parts.shared.options;
   const Tried tried = attempts.sent > 0 ? Tried::WithoutEffect : Tried::No;
   if (end == ClientWait::End::Closing)
-    co_return stop(write, Outcome::Kind::TryLater, make_busy(kClosing, come_again, tried), "armgate-ends");
+    co_return stop(write, Outcome::Kind::TryLater, make_busy(kClosing, options.retry_after, tried), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return stop(write, Outcome::Kind::TryLater, make_busy(why, come_again, tried), "waited-too-long");
+  co_return stop(write, Outcome::Kind::TryLater, make_busy(why, come_again(options.retry_after, delay), tried),
+                 "waited-too-long");
 }
 
 Step<void> check_may_send(const Write& write, const Attempts& attempts) {

@@ -211,7 +211,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   if (!may_run) {
     parts.store.record_outcome(id, known);
     // It was only waiting, for ARM instead of for another write.
-    if (had_no_effect(outcome.kind)) reserve_position(write, std::move(intent).take_lease().into_position());
+    if (had_no_effect(outcome.kind)) reserve_position(write, std::move(intent).take_lease());
     return;
   }
   const std::string_view authorization = write.head().fields.get("authorization");

@@ -129,10 +129,12 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
   claim->bits = bits;
   ShardsLocked locked(*this, *claim);
   const bool at_once = may_hold(*claim);  // then it waits in no queue, however full
+  // A run's lease is one of few (RunLeases::Options), and goes before all that wait.
+  const bool is_bounded = claim->info.priority != ClaimInfo::Priority::Lease;
   const bool table_full = waiting_.load(std::memory_order_relaxed) >= options_.waiters_max;
   for (const auto& key : claim->keys) {
     const size_t waiting = state_of(key.hash).waiting.size();
-    if (!at_once && (table_full || waiting >= options_.waiters_per_key_max)) {
+    if (!at_once && is_bounded && (table_full || waiting >= options_.waiters_per_key_max)) {
       for (const auto& k : claim->keys) erase_if_idle(k.hash);
       return gateway_error(ErrorKind::TooLarge,
                            fmt::format("{} writes wait for this resource already and {} in all; the limits are {} and {}.",

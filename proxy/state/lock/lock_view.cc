@@ -86,7 +86,7 @@ size_t LockTable::count_holders(const Hash128& key, const std::function<bool(con
 }
 
 size_t LockTable::holders(const Hash128& key) const {
-  return count_holders(key, [](const Claim& claim) { return !claim.away; });
+  return count_holders(key, [](const Claim& claim) { return !claim.away && !claim.info.is_turn; });
 }
 
 bool LockTable::is_kept_elsewhere(const Hash128& key) const {

@@ -46,6 +46,14 @@ TEST(FairShare, WhatIsNotKnownHoldsNobodyBack) {
   EXPECT_THAT(old.grant(kStart + FairShare::kBelieved), ElementsAre(2)) << "what was told a minute ago tells nothing";
 }
 
+TEST(FairShare, AfterALongPauseNotAllGoAtOnce) {
+  FairShare share = used_up();
+  share.refused(seconds(120), kStart);
+  for (uint64_t number = 1; number <= 300; ++number) share.join(number, kAlice, Rank::First);
+  EXPECT_THAT(share.grant(kStart + seconds(119)), IsEmpty());
+  EXPECT_LE(share.grant(kStart + seconds(121)).size(), 250u) << "no more than there can be";
+}
+
 TEST(FairShare, NobodyWaitsWhileThereIsSomethingLeft) {
   FairShare share(seconds(10));
   share.note_left(250, kStart);

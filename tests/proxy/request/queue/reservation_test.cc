@@ -231,6 +231,40 @@ TEST_F(Reservations, ANamesakesWaitInVainCostsNobodyItsPlace) {
   EXPECT_EQ(order.substr(0, 6), "first2");
 }
 
+// A pool stands behind its cluster's operation, and names a subnet. Its client is gone for good.
+TEST_F(Reservations, WhoIsAwayKeepsNobodyForLongFromKeysThatNobodyHas) {
+  const std::string cluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+  const std::string subnet = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/s";
+  rig.ask("one", patch(cluster + "?api-version=2025-01-01"), "first");
+  const auto pool = rig.start("two", put(cluster + "/agentPools/p?api-version=2025-01-01"),
+                              R"({"properties":{"vnetSubnetID":")" + subnet + R"("}})");
+  rig.pass(seconds(5));
+  pool->link->leave(Leaving::Reset);
+  rig.pass(seconds(1));
+  const TimePoint asked = rig.now();
+  EXPECT_EQ(rig.ask("three", patch(subnet + "?api-version=2024-05-01"), "s").head.status, 200);
+  EXPECT_LT(rig.now() - asked, seconds(6));
+  EXPECT_EQ(order, "firstfirsts") << "the pool was never sent";
+}
+
+// ARM would have it wait for longer than it does: it is told when, and others go by once it was sent away twice.
+TEST(BusyForLong, WhoIsToldToComeAgainIsToldWhenAndKeepsNobodyOffTwice) {
+  StageRig rig;
+  const arm::Headers in_a_minute{{"Retry-After", "60"}};
+  const std::string busy = R"({"error":{"code":"RetryableError","message":"m"}})";
+  for (int i = 0; i < 2; ++i) rig.arm(kPatch, 429, in_a_minute, busy);
+  rig.arm(kPatch, 200, {}, kState);
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = rig.ask("one", kPatch, "1");
+    EXPECT_EQ(answer.head.status, 503) << answer.body;
+    EXPECT_EQ(answer.head.fields.get("Retry-After"), "60");
+    rig.pass(seconds(2));
+  }
+  const TimePoint asked = rig.now();
+  EXPECT_EQ(rig.ask("two", kPatch, "2").head.status, 200);
+  EXPECT_LT(rig.now() - asked, seconds(1));
+}
+
 TEST(ClientWait, HowLongAClientMayWaitDependsOnItsUserAgent) {
   const struct {
     const char* user_agent;

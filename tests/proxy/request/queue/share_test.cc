@@ -236,6 +236,24 @@ TEST(FairSharing, MoreThanMayWaitAreToldToComeAgain) {
   EXPECT_EQ(first->link->answer().head.status, 200);
 }
 
+// However many wait for another budget.
+TEST(FairSharing, WhoNeedNotWaitIsNotRefusedForThoseWhoDo) {
+  auto few = fair();
+  few.waiters_max = 1;
+  StageRig rig(StageRig::default_options(), few);
+  const arm::Headers another{{"Authorization", "Bearer another"}};
+  rig.arm(get(kGroup), 200, left("100"), "{}");
+  rig.arm(get(kGroup), 429, {{"Retry-After", "20"}}, "{}");
+  rig.arm(get(kGroup), 200, left("99"), "{}");
+  rig.arm(get(kGroup), 200, left("100"), "{}");
+  rig.ask("three", get(kGroup), {}, another);
+  rig.ask("one", get(kGroup), {}, kShared);
+  const auto waits = rig.start("one", get(kGroup), {}, kShared);
+  rig.pass(seconds(1));
+  EXPECT_EQ(rig.ask("three", get(kGroup), {}, another).head.status, 200);
+  rig.run_until([&] { return waits->done; });
+}
+
 TEST(FairSharing, AWriteWaitsForItsShareBeforeItsLock) {
   StageRig rig(StageRig::default_options(), fair());
   rig.arm(patch(kScaleSet), 429, {{"Retry-After", "20"}}, R"({"error":{"code":"SubscriptionRequestsThrottled"}})");

@@ -79,6 +79,21 @@ TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
   EXPECT_EQ(renewed->age, seconds(5));
 }
 
+// A resource that is wedged has a full queue: just then somebody wants to repair it.
+TEST(RunLeaseLimits, AFullQueueKeepsNoLeaseOff) {
+  LockTable::Options few;
+  few.waiters_per_key_max = 1;
+  LockTable locks(few, Hasher(HashKey{1, 2}));
+  RunLeases leases({}, locks, Hasher(HashKey{1, 2}));
+  const std::vector<rules::LockKey> keys{{"cluster", LockMode::Exclusive}};
+  const auto holds = locks.join(keys, {}, nullptr, 0);
+  const auto waits = locks.join(keys, {}, nullptr, 0);
+  ASSERT_FALSE(locks.join(keys, {}, nullptr, 0).ok());
+  const auto lease = leases.take({"cluster"}, kHeal, "heal", "a repair", TimePoint(seconds(100)));
+  ASSERT_TRUE(lease.ok());
+  EXPECT_FALSE(lease->held);
+}
+
 TEST_F(RunLeaseTable, GivenBackItLetsTheOthersGoOn) {
   const auto lease = take();
   const QueuePosition waits = write(kOther);

@@ -247,6 +247,11 @@ class Merging {
 
 }  // namespace
 
+bool carries_secret(std::string_view json, const BodyFacts& facts) {
+  const JsonDocument document(json, Difference::kNodesMax);
+  return document.usable() && has_secret(document.root(), facts.top());
+}
+
 Merge merge(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope) {
   const bool is_whole = bodies.wanted.kind == BodyKind::Whole && bodies.there.kind == BodyKind::Whole;
   if (!is_whole || bodies.base.kind == BodyKind::Absent) return impossible(MergeObstacle::Incomplete);

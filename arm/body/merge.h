@@ -73,6 +73,9 @@ struct Merge {
 
 Merge merge(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope);
 
+// Whether what is asked for has a value where values are never shown: what others have set there shows by the ETag alone.
+bool carries_secret(std::string_view json, const BodyFacts& facts);
+
 // "secret", for logs.
 std::string_view to_text(MergeObstacle obstacle);
 

@@ -58,6 +58,10 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
 // Its ETag proves that a state is what is there.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
+bool etag_moved(const BaseState& base, const ThereBody& there) {
+  return !base.etag.empty() && !there.etag.empty() && base.etag != there.etag;
+}
+
 // No writable leaf differs; of what cannot be read, not a byte.
 bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereBody& there, const Difference& difference) {
   return difference.same(index, at) || (base.body && base.body->bytes == there.json);
@@ -83,8 +87,8 @@ struct Judged {
 };
 
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
-             const ThereBody& there, const Difference& difference, const OthersWroteSince& others_wrote_since,
-             const arm::BodyFacts& facts) {
+             std::string_view write, const ThereBody& there, const Difference& difference,
+             const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
   if (base.absent || there.absent) return {both_absent, both_absent, both_absent};
@@ -96,8 +100,9 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   arm::Reconciliation found;
   if (wanted) found = difference.reconcile(*index, *wanted, at);
   if (shows_the_same(base, *index, at, there, difference)) {
-    // What was sent, or an item of a list, leaves out what others may have set.
-    const bool is_there = !base.is_partial || by_etag || !others_wrote_since(base.entry);
+    // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set shows by the ETag alone.
+    const bool hides_nothing = !base.is_partial && !(etag_moved(base, there) && arm::carries_secret(write, facts));
+    const bool is_there = hides_nothing || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there, !found.changes_nothing};
   }
   if (!wanted) return {.pointers = difference.changed(*index, at)};
@@ -245,7 +250,8 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const Difference difference = table.compare(facts);
   std::vector<Judged> judged;
   for (size_t i = 0; i < bases.possible.size(); ++i) {
-    judged.push_back(judge(bases.possible[i], indices[i], asked, at, there, difference, others_wrote_since, facts));
+    judged.push_back(
+        judge(bases.possible[i], indices[i], asked, at, wanted.json, there, difference, others_wrote_since, facts));
   }
 
   Verdict verdict;

@@ -122,6 +122,32 @@ TEST(OutcomeOfEither, WhicheverOfThemIsThereTheWriteIsBuiltOnIt) {
   EXPECT_EQ(judged(kThree), "sent");
 }
 
+// What another has set where nothing is shown can be told by the ETag alone.
+TEST(OutcomeOfOne, ASecretGoesOnlyOntoTheStateThatItWasBuiltOn) {
+  const arm::BodyFacts facts({.write_only = {"/properties/password"}});
+  constexpr std::string_view kWithSecret = R"({"properties":{"n":2,"password":"x"},"tags":{"a":"1"}})";
+  const struct {
+    const char* what;
+    std::string_view wanted;
+    const char* etag;
+    bool others_wrote;
+    bool sends;
+  } rows[] = {{"nothing moved", kWithSecret, "1", true, true},
+              {"another wrote", kWithSecret, "2", true, false},
+              {"the ETag moves by itself", kWithSecret, "2", false, true},
+              {"no ETag tells", kWithSecret, "", true, true},
+              {"no secret", kTwo, "2", true, true}};
+  for (const auto& row : rows) {
+    Bases bases;
+    bases.rule = BaseRule::Newest;
+    bases.possible = {base_of(kPlain, "1")};
+    const auto others_wrote_since = [&](uint64_t) { return row.others_wrote; };
+    const ThereBody there{false, row.etag, kPlain, "v1"};
+    EXPECT_EQ(decide(bases, {row.wanted, "v1"}, there, {}, others_wrote_since, facts, arm::MergeScope::All).sends, row.sends)
+        << row.what;
+  }
+}
+
 TEST(OutcomeOfOne, ADeletionLeavesNothing) { EXPECT_EQ(on({gone(kPlain)}, kPlain)(kTwo), "refused"); }
 
 TEST(OutcomeOfOne, AbsenceIsAStateToo) {

@@ -16,15 +16,16 @@ namespace {
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
+constexpr Duration kAnswerLeast = std::chrono::seconds(5);  // for one read, also if nobody can wait any more
 
 Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::string target, std::string authorization,
-                                TimePoint may_wait_until) {
+                                TimePoint until) {
   const auto& options = parts.shared.options;
   if (!options.may_ask(host)) {
     co_return gateway_error(ErrorKind::BadInput, "the URL's host is not a configured ARM host; a token is not sent there");
   }
   const Asker asker{principal_of(parts.shared.hasher, authorization), target};
-  auto has_budget = co_await wait_for_budget(parts, asker, may_wait_until);
+  auto has_budget = co_await wait_for_budget(parts, asker, until);
   if (!has_budget) co_return std::move(has_budget).error();
   arm::Request request;
   request.head.host = std::move(host);
@@ -36,7 +37,8 @@ Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::strin
   if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
-  const TimePoint deadline = parts.clock.now() + options.read_again_timeout;
+  const TimePoint deadline =
+      std::min(parts.clock.now() + options.read_again_timeout, std::max(until, parts.clock.now() + kAnswerLeast));
   auto answer = co_await send_whole(parts, asker.principal, request, deadline);
   if (!answer) co_return std::move(answer).error();
   auto plain = plain_content(answer->head, answer->body, options.write_answer_bytes_max);
@@ -55,8 +57,9 @@ Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::str
   co_return co_await read_by(parts, std::move(host), std::move(target), std::move(authorization), deadline);
 }
 
-Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization) {
-  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization,
+                                   TimePoint until) {
+  const TimePoint deadline = std::min(parts.clock.now() + parts.shared.options.read_again_timeout, until);
   Duration pause = kFirstPause;
   while (true) {
     auto seen = co_await read_by(parts, host, target, authorization, deadline);

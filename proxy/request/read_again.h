@@ -37,7 +37,8 @@ struct SeenState {
 Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization);
 
 // The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and not
-// at all if ARM asks for a longer pause. The last try's result.
-Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization);
+// at all if ARM asks for a longer pause, nor beyond `until`. The last try's result.
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization,
+                                   TimePoint until = TimePoint::max());
 
 }  // namespace armgate

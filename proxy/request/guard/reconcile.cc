@@ -88,7 +88,8 @@ bool is_hidden(const Write& write, const SeenState& seen) {
 
 // What is there, read so. Suspends.
 Task<Result<SeenState>> read_at(const Write& write, View view) {
-  auto seen = co_await read_again(write.parts, write.head().host, std::string(view.target), write.authorization());
+  auto seen = co_await read_again(write.parts, write.head().host, std::string(view.target), write.authorization(),
+                                  write.client_wait.until());
   if (seen) seen->api_version = view.api_version;
   co_return std::move(seen);
 }

@@ -47,6 +47,21 @@ TEST(Unreadable, WhoIsSentAwayAgainKeepsNobodyOffWhileItIsAway) {
   EXPECT_LT(rig.now() - asked, seconds(1));
 }
 
+TEST(Unreadable, WhoHasWaitedAlmostAsLongAsItDoesIsAnsweredInTime) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.ask("one", get(kGroup));
+  rig.arm_takes(seconds(48), put(kGroup), 200, {}, kTagged);
+  const auto two = rig.start("two", put(kGroup), kTagged);
+  rig.pass(seconds(1));
+  rig.arm_lives([](const arm::Request&) { return Step{{}, 503, {}, "{}", {}, {}, {}}; });
+  const auto one = rig.start("one", put(kGroup), kWanted);
+  rig.pass(seconds(52));
+  EXPECT_TRUE(one->done) << "it waits for 50 s";
+  EXPECT_EQ(one->link->answer().head.fields.get("x-armgate-reason"), "verify-failed");
+  rig.run_until([&] { return two->done; });
+}
+
 TEST(Unreadable, WhoMayNotReadIsToldSoByArm) {
   const std::string refusal = R"({"error":{"code":"AuthorizationFailed","message":"m"}})";
   StageRig rig;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proxy/async/spawn.h"
 #include "proxy/net/socket/log_throttle.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/connector.h"
@@ -20,6 +21,7 @@ namespace ip = boost::asio::ip;
 
 // Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
+constexpr uint32_t kAcceptedAtOnce = 64;                       // until others run: while more wait, accepting waits for nothing
 constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
 
 bool is_about_one_connection(int number) {
@@ -71,6 +73,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
 
 Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink events) {
   LogThrottle complaints(kBetweenComplaints);
+  uint32_t accepted = 0;
   while (socket_->is_open()) {
     ip::tcp::endpoint peer;
     socklen_t size = static_cast<socklen_t>(peer.capacity());
@@ -79,6 +82,7 @@ Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink 
       peer.resize(size);
       tune_tcp(fd);
       take({fd, address_text(peer)});
+      if (++accepted % kAcceptedAtOnce == 0) co_await let_others_run();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (const auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, kNever); !ready) co_return;
     } else if (!is_about_one_connection(errno)) {

@@ -263,9 +263,11 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   slot.leave_phase();
 }
 
-// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it.
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it. Empty lines before it count
+// too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
+  size_t skipped = 0;
   while (true) {
     size_t seen = input.bytes().size();
     const auto got = co_await stream.read_some(scratch_area(), deadline);
@@ -274,7 +276,12 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
     if (const size_t empty = http::empty_lines_before(input.bytes()); empty > 0) {
       input.consume(empty);
       seen = 0;
-      if (input.empty()) continue;
+      skipped += empty;
+      if (skipped > kConnectHeadBytesMax) co_return false;
+      if (input.empty()) {
+        co_await let_others_run();
+        continue;
+      }
     }
     if (refuse_protocol(input.bytes().front())) co_return false;
     const auto end = http::find_head_end(input.bytes(), seen);

@@ -1,5 +1,7 @@
 #include "proxy/net/client/listener.h"
 
+#include <vector>
+
 #include "tests/proxy/net/net_test_support.h"
 
 namespace armgate::net {
@@ -35,6 +37,26 @@ TEST_F(ListenerTest, APortIsFreeAgainOnceItsListenerHasStopped) {
   const uint16_t port = (*first)->port();
   (*first)->stop();
   EXPECT_TRUE(open(port, PortUse::First).ok());
+}
+
+TEST_F(ListenerTest, LetsOthersRunHoweverManyConnectionsWait) {
+  constexpr size_t kWaiting = 200;
+  const auto listener = *open(0, PortUse::First);
+  std::vector<int> fds;
+  for (size_t i = 0; i < kWaiting; ++i) fds.push_back(connect_to_port(listener->port()));
+  size_t taken = 0;
+  std::optional<size_t> at_others;
+  const auto take = [&](AcceptedSocket accepted) {
+    ::close(accepted.fd);
+    if (++taken == 1) boost::asio::post(executor(), [&] { at_others = taken; });
+  };
+  bool over = false;
+  start(listener->run(take, {}), over);
+  run_until([&] { return taken == kWaiting; });
+  EXPECT_LT(at_others.value_or(kWaiting), kWaiting);
+  listener->stop();
+  run_until([&] { return over; });
+  for (const int fd : fds) ::close(fd);
 }
 
 }  // namespace

@@ -184,6 +184,17 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   run_until([this] { return counter_.open == 0; });
 }
 
+TEST_F(ServerTest, ClosesAClientThatSendsEmptyLinesWithoutEnd) {
+  open();
+  const int fd = connect();
+  send_text(fd, empty_lines(20'000));
+  Received received;
+  run_until([&] {
+    received.take_from(fd);
+    return received.ended || received.broken;
+  });
+}
+
 TEST_F(ServerTest, TunnelsUntouchedWithHalfClose) {
   const auto target = *Listener::open(clock_, executor(), "127.0.0.1", 0);
   int host = -1;

@@ -201,7 +201,9 @@ Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> s
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   slot.leave_phase();
   if (!intercepted) {
-    tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
+    // Nor is what was cut here the client's failure.
+    const bool is_failure = intercepted.error().kind != ErrorKind::Cancelled;
+    if (is_failure) tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));

@@ -129,6 +129,28 @@ TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
   client->close();
 }
 
+// As the health probes of balancers do.
+TEST_F(ServerTest, SaysNothingOfWhoOnlyLooksWhetherItListens) {
+  std::vector<NetEventKind> told;
+  events_ = [&told](const NetEvent& event) {
+    if (event.kind != NetEventKind::ConnectionAccepted) told.push_back(event.kind);
+  };
+  open(ListenerKind::Direct);
+  for (const bool resets : {false, true}) {
+    for (const char* sent : {"", "\x16"}) {
+      const int fd = connect_to_port(server_->port());
+      run_until([this] { return counter_.open == 1; });
+      if (*sent != '\0') send_text(fd, sent);
+      settle();
+      if (resets) reset_when_closed(fd);
+      ::close(fd);
+      run_until([this] { return counter_.open == 0; });
+      EXPECT_EQ(told.size(), *sent != '\0' ? 1u : 0u) << "what has begun a handshake may not trust us";
+      told.clear();
+    }
+  }
+}
+
 TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   open();
   EXPECT_THAT(converse(connect(), "GET http://169.254.169.254/metadata HTTP/1.1\r\nHost: x\r\n\r\n", "}"),

@@ -121,6 +121,9 @@ void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
       const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
       // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+      // Unread bytes would turn the close into a reset that destroys the answer; its CONNECT is here already, mostly.
+      ::shutdown(accepted.fd, SHUT_WR);
+      [[maybe_unused]] const ssize_t unread = ::recv(accepted.fd, scratch_area().data(), scratch_area().size(), MSG_DONTWAIT);
     }
     ::close(accepted.fd);
     const bool own_pages = core->options.listener_kind == ListenerKind::Plain;
@@ -186,7 +189,9 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   auto inner = stream.release();
   Socket& handshaking = *inner;
   slot.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
-  auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
+  std::string early(input.bytes());
+  input.clear();  // this lives as long as the connection
+  auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::move(early));
   slot.leave_phase();
   if (!intercepted) {
     tell(NetEventKind::HandshakeFailed, from, decision.host, intercepted.error().context);

@@ -24,7 +24,7 @@ size_t CertCache::size() const {
 std::shared_ptr<SSL_CTX> CertCache::find(std::string_view host, WallTime now) {
   const std::lock_guard lock(mutex_);
   const auto it = by_host_.find(host);
-  if (it == by_host_.end() || now >= it->second->renew_at) return nullptr;
+  if (it == by_host_.end() || now < it->second->made_at || now >= it->second->renew_at) return nullptr;
   entries_.splice(entries_.begin(), entries_, it->second);
   return it->second->context;
 }
@@ -40,7 +40,7 @@ Result<CertCache::Entry> CertCache::make_entry(std::string_view host, WallTime n
       SSL_CTX_add1_chain_cert(context->get(), intermediate) != 1) {
     return openssl_failure("preparing a TLS context");
   }
-  return Entry{std::string(host), std::shared_ptr<SSL_CTX>(context->release(), SSL_CTX_free),
+  return Entry{std::string(host), std::shared_ptr<SSL_CTX>(context->release(), SSL_CTX_free), now,
                not_after(leaf->get()) - std::chrono::days(1)};
 }
 

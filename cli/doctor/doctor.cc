@@ -106,10 +106,10 @@ class Examination {
                   "https_proxy and HTTPS_PROXY differ: some tools look at one, some at the other", remedy);
     }
     for (const char* variable : {"no_proxy", "NO_PROXY"}) {
-      const std::string entry = entry_around(value_of(environment, variable), config_.intercept);
-      if (entry.empty()) continue;
+      const auto around = entry_around(value_of(environment, variable), config_.intercept);
+      if (!around) continue;
       return tell("environment", Health::Failed,
-                  fmt::format("NO_PROXY takes {} out (its entry \"{}\"): tools go around armgate", host_, entry),
+                  fmt::format("NO_PROXY takes {} out (its entry \"{}\"): tools go around armgate", around->host, around->entry),
                   "take it out of NO_PROXY and no_proxy");
     }
     proxy_ = *location;

@@ -222,7 +222,6 @@ void Replica::confirm(TimePoint asked, TimePoint answered) {
 
 SendLimits Replica::limits_of_one(TimePoint deadline) const {
   SendLimits limits(deadline);
-  limits.may_begin = &may_send_;
   // The other half is for what the system has taken and not brought there yet (upstream.unacknowledged_max).
   if (options_.quiet > Duration::zero()) limits.write_max = options_.quiet / 2;
   return limits;

@@ -147,7 +147,7 @@ class Replica final : public Teller {
   // ---- whether it is one of them ----
   // False when the others may take it for dead soon, or it for certain cannot tell them anything.
   bool may_send() const { return tables_->clock.exact_now() < sends_until_.load(std::memory_order_relaxed); }
-  // What one of them may do: begin only while it is one, and be done when the others look for what came of it.
+  // What one of them sends, which is done when the others look for what came of it; it begins only while it may_send().
   SendLimits limits_of_one(TimePoint deadline) const;
   // The others take it for dead by now, or nobody can tell anybody anything.
   bool is_apart() const { return tables_->clock.now() >= apart_from(); }
@@ -266,7 +266,6 @@ class Replica final : public Teller {
   void wake_flushed(uint64_t row);
 
   const Options options_;
-  const std::function<bool()> may_send_ = [this] { return may_send(); };
   std::unique_ptr<const Tables> tables_;
   Positions positions_;
   std::function<void()> wake_;

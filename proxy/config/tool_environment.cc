@@ -66,11 +66,19 @@ std::string domain_of(std::string_view entry) {
   return lower_text(entry);
 }
 
-// Whether an entry takes this host pattern's hosts out for some tool. To Python's requests any end of the name does.
+std::string_view name_in(std::string_view pattern) { return pattern.starts_with("*.") ? pattern.substr(2) : pattern; }
+
+// Whether an entry takes some of this host pattern's hosts out for some tool. To Python's requests any end of the name does.
 bool covers(std::string_view entry, std::string_view pattern) {
   const std::string domain = domain_of(entry);
-  if (pattern.starts_with("*.")) pattern.remove_prefix(2);
-  return pattern.ends_with(domain) || is_at_or_below(domain, pattern);
+  return name_in(pattern).ends_with(domain) || is_at_or_below(domain, name_in(pattern));
+}
+
+// Whether it takes all of them out, on the port that is intercepted.
+bool takes(std::string_view entry, std::string_view pattern) {
+  const size_t colon = entry.find(':');
+  const std::string_view port = colon == entry.npos ? std::string_view() : entry.substr(colon + 1);
+  return (port.empty() || port == "443") && name_in(pattern).ends_with(domain_of(entry));
 }
 
 bool leads_around(std::string_view entry, const std::vector<std::string>& intercepted) {
@@ -178,11 +186,13 @@ std::string quoted_for_powershell(const std::string& value) {
 
 }  // namespace
 
-std::string entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted) {
+std::optional<EntryAround> entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted) {
   for (std::string& entry : entries_of(no_proxy)) {
-    if (leads_around(entry, intercepted)) return std::move(entry);
+    for (const std::string& pattern : intercepted) {
+      if (takes(entry, pattern)) return EntryAround{std::move(entry), pattern};
+    }
   }
-  return {};
+  return std::nullopt;
 }
 
 std::string active_gateway(const Environment& environment) { return value_of(environment, kActiveVariable); }

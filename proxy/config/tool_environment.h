@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,13 @@ std::string usage_hint(const std::string& proxy, const std::string& ca);
 // What to say if the environment names a proxy that is not armgate, and the variables take its place. Else empty.
 std::string other_proxy_notice(const Environment& present);
 
-// The first entry of a NO_PROXY that leads some tool's requests to these host patterns around armgate, in lower case; empty: none does.
-std::string entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted);
+// The first entry of a NO_PROXY, in lower case, that leads some tool's requests around armgate to a host that is intercepted by name, or
+// to all of a pattern, on port 443; and that host or pattern. A name below a pattern may be another service's.
+struct EntryAround {
+  std::string entry;
+  std::string host;
+};
+std::optional<EntryAround> entry_around(std::string_view no_proxy, const std::vector<std::string>& intercepted);
 
 // The variables to set, given the tool's present environment. Writes the certificate files. What the environment names
 // already stays trusted; NO_PROXY keeps its entries, but for those that would lead intercepted hosts around armgate.

@@ -79,7 +79,8 @@ void add_state(Families& families, const ServiceState& state) {
                  static_cast<double>(state.locks.waiting));
   families.gauge("armgate_journal_writable", "1, or 0 while the journal cannot be written and no write is sent.",
                  state.journal_writable ? 1 : 0);
-  families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
+  families.gauge("armgate_unfinished_writes",
+                 "Writes that were sent to ARM, or are recorded and about to be, and have no outcome yet.",
                  static_cast<double>(state.unfinished));
   families.begin(MetricType::Counter, "armgate_connection_events_total",
                  "Connections of clients that were refused or failed, by the event in the log.");

@@ -30,7 +30,9 @@ std::atomic<uint64_t>& UpstreamWatch::counter_of(int status) {
 
 Task<Result<UpstreamAnswer>> UpstreamWatch::send(const arm::Request& request, SendLimits limits) {
   auto answer = co_await watched_.send(request, limits);
-  add_alone(answer ? counter_of(answer->head.status) : none_);
+  // What armgate did not send is no silence of ARM's.
+  const bool was_kept = !answer && answer.error().kind == ErrorKind::Cancelled && answer.error().sent == Sent::No;
+  if (!was_kept) add_alone(answer ? counter_of(answer->head.status) : none_);
   co_return std::move(answer);
 }
 

@@ -20,6 +20,7 @@ arm::Response make_error(int status, std::string_view code, std::string_view mes
                          std::optional<Duration> retry_after = std::nullopt, const std::vector<arm::ErrorDetail>& details = {});
 
 // Why somebody is busy who has not been answered yet.
+inline constexpr std::string_view kClientLeft = "The client closed its side while the request waited.";
 inline constexpr std::string_view kClosing = "armgate is about to end, and this request was still waiting.";
 
 // The refusals that armgate makes itself. 412: ArmgateStaleWrite, ArmgateConflict.

@@ -39,6 +39,7 @@ class ClientWait {
 
   Waiter& waiter() { return waiter_; }
   bool client_gone() const { return client_.gone(); }
+  bool closing() const { return client_.closing(); }
   TimePoint until() const { return until_; }
   // Whether what its client asked for may begin to be sent.
   bool may_begin() const;

@@ -10,7 +10,8 @@ Task<Result<arm::Response>> send_whole(const Parts& parts, Hash128 principal, co
   auto answer = co_await parts.upstream.send(request, limits);
   if (!answer) co_return std::move(answer).error();
   note_budgets(parts, {principal, request.head.target}, request.head.method, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, limits.deadline});
+  auto body =
+      co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, limits.answered_by()});
   if (!body) co_return std::move(body).error();
   co_return arm::Response{std::move(answer->head), *std::move(body)};
 }

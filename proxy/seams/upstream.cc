@@ -2,12 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace armgate {
 
 Error may_not_begin() {
-  return upstream_error(ErrorKind::Cancelled, Sent::No, "this armgate may not send any more: others may take it for dead");
+  return upstream_error(ErrorKind::Cancelled, Sent::No,
+                        "its client has left while it waited for a connection, or this armgate may not send any more");
+}
+
+bool SendGate::begin(TimePoint now) {
+  if (!may_begin()) return false;
+  if (!begun_) {
+    begun_ = now;
+    note_begun();
+  }
+  return true;
+}
+
+TimePoint SendLimits::answered_by() const {
+  const bool counts = answer_max != Duration::max() && gate != nullptr && gate->begun();
+  return counts ? std::min(deadline, *gate->begun() + answer_max) : deadline;
 }
 
 Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits) {

@@ -6,14 +6,15 @@
 // Cancel    destroying an UpstreamAnswer before its body ended closes the connection.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "arm/http.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
+#include "proxy/async/waiter.h"
 #include "proxy/seams/clock.h"
 
 namespace armgate {
@@ -40,18 +41,40 @@ struct UpstreamAnswer {
   std::unique_ptr<BodySource> body;
 };
 
+// Who asked for a sending, while that waits for a connection. This may take long: meanwhile its client may leave, or armgate end. It
+// outlives the call.
+class SendGate {
+ public:
+  virtual ~SendGate() = default;
+
+  // Asked before it waits in line for a connection, and again whenever waiter() is signalled: false, and it leaves the line.
+  virtual bool may_wait() { return true; }
+  virtual Waiter* waiter() { return nullptr; }  // null: its answer changes while nobody asks, if at all
+
+  // All is ready and the first byte is about to leave: false, and none does. Once more if no byte got through, on another connection.
+  bool begin(TimePoint now);
+  const std::optional<TimePoint>& begun() const { return begun_; }  // since when the answer may come
+
+ private:
+  virtual bool may_begin() = 0;
+  virtual void note_begun() {}  // the first time
+
+  std::optional<TimePoint> begun_;
+};
+
 // Until when a request may leave, and its answer come.
 struct SendLimits {
   SendLimits(TimePoint answered_by) : deadline(answered_by) {}  // NOLINT(google-explicit-constructor): mostly there is no other
 
-  TimePoint deadline;           // of the final answer's head
-  TimePoint begin_by = kNever;  // of the first byte: until then it waits for a connection
-  // Asked when all is ready and the first byte is about to leave, which may be long after the call: false, and none does. It outlives
-  // the call. Null: it may.
-  const std::function<bool()>* may_begin = nullptr;
-  Duration write_max = Duration::max();  // from the first byte to the last; then the connection is given up
+  TimePoint deadline;                     // of the final answer's head
+  TimePoint begin_by = kNever;            // of the first byte: until then it waits for a connection
+  SendGate* gate = nullptr;               // null: it may wait and begin
+  Duration answer_max = Duration::max();  // from the first byte to the final answer's head; it needs a gate
+  Duration write_max = Duration::max();   // from the first byte to the last; then the connection is given up
 
-  bool may_begin_now() const { return may_begin == nullptr || (*may_begin)(); }
+  bool begin(TimePoint now) const { return gate == nullptr || gate->begin(now); }
+  // The deadline, as far as it is known by now.
+  TimePoint answered_by() const;
 };
 
 class Upstream {
@@ -59,7 +82,7 @@ class Upstream {
   virtual ~Upstream() = default;
 
   // Sends the request to request.head.host and waits for the head of the final answer.
-  // Errors say in `sent` whether any byte of the request may have arrived; Cancelled with Sent::No: it may not begin any more.
+  // Errors say in `sent` whether any byte of the request may have arrived; Cancelled with Sent::No: its gate has said no.
   virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) = 0;
 };
 

@@ -48,6 +48,16 @@ TEST(CertCache, MintsAgainWhenADayIsLeft) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
+TEST(CertCache, MintsAgainWhenTheClockWasSetBack) {
+  CertCache cache = make_cache(2);
+  auto first = *cache.context_for(host(1), kNow + std::chrono::hours(2));
+  auto second = *cache.context_for(host(1), kNow);
+  EXPECT_NE(first, second) << "that one is not valid yet";
+  EXPECT_EQ(not_after(SSL_CTX_get0_certificate(second.get())), kNow + kLeafLifetime);
+  EXPECT_EQ(second, *cache.context_for(host(1), kNow + std::chrono::hours(1)));
+  EXPECT_EQ(cache.size(), 1u);
+}
+
 TEST(CertCache, KeepsNothingForARefusedHost) {
   CertCache cache = make_cache(2);
   EXPECT_FALSE(cache.context_for("example.org", kNow).ok());

@@ -98,6 +98,8 @@ TEST_F(Doctor, AnEnvironmentThatLeadsAroundArmgateIsSaidWithTheRemedy) {
     EXPECT_EQ(finding("curl").health, Health::Skipped);
     EXPECT_EQ(finding("ARM").health, Health::Good) << "the service is looked at all the same";
   }
+  world.environment = {{"HTTPS_PROXY", "http://a:x@127.0.0.1:8080"}, {"NO_PROXY", "private.management.azure.com"}};
+  EXPECT_EQ(finding("environment").health, Health::Good) << "ARM itself is asked through armgate";
   world.environment = {{"HTTPS_PROXY", "http://127.0.0.1:8080"}};
   EXPECT_EQ(finding("environment").health, Health::Warning) << "nobody tells its clients apart";
   EXPECT_EQ(finding("curl").health, Health::Good);

@@ -55,10 +55,27 @@ void begin_exchange(Exchange& exchange, const std::string& client, std::string_v
   exchange.arrived = arrived;
 }
 
+Task<bool> ScriptedUpstream::wait_for_connection(const SendLimits& limits) {
+  if (limits.gate != nullptr && !limits.gate->may_wait()) co_return false;
+  const Executor executor = co_await current_executor();
+  const TimePoint due = std::min(clock_.now() + connects, limits.begin_by);
+  Waiter own(executor);
+  Waiter* waiter = limits.gate == nullptr ? nullptr : limits.gate->waiter();
+  if (waiter == nullptr) waiter = &own;
+  const auto timer = clock_.call_at(executor, due, [waiter] { waiter->signal(1u << 16); });
+  while (clock_.now() < due) {
+    if (limits.gate != nullptr && !limits.gate->may_wait()) co_return false;
+    co_await waiter->wait();
+  }
+  co_return true;
+}
+
 Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, SendLimits limits) {
-  if (connects > Duration{}) co_await clock_.sleep_until(std::min(clock_.now() + connects, limits.begin_by));
+  bool has_turn = true;
+  if (connects > Duration{}) has_turn = co_await wait_for_connection(limits);
+  if (!has_turn) co_return may_not_begin();
   if (clock_.now() >= limits.begin_by) co_return upstream_error(ErrorKind::TimedOut, Sent::No, "no connection in time");
-  if (!limits.may_begin_now()) co_return may_not_begin();
+  if (!limits.begin(clock_.now())) co_return may_not_begin();
   const std::string line = request.head.method_token + " " + request.head.target;
   if (steps.empty() && otherwise) steps.push_back(otherwise(request));
   if (steps.empty()) {
@@ -69,7 +86,8 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
   steps.pop_front();
   EXPECT_TRUE(line.starts_with(step.expected)) << "expected " << step.expected << " but ARM got " << line;
   seen.push_back(request);
-  if (step.takes > Duration{}) co_await clock_.sleep_for(step.takes);
+  if (step.takes > Duration{}) co_await clock_.sleep_until(std::min(clock_.now() + step.takes, limits.answered_by()));
+  if (clock_.now() >= limits.answered_by()) co_return upstream_error(ErrorKind::TimedOut, Sent::Maybe, "no answer in time");
   if (step.failure) co_return *step.failure;
   UpstreamAnswer answer;
   answer.head.status = step.status;

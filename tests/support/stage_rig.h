@@ -42,9 +42,11 @@ class ScriptedUpstream final : public Upstream {
   std::deque<Step> steps;
   std::function<Step(const arm::Request&)> otherwise;  // answers when the script is over
   std::vector<arm::Request> seen;
-  Duration connects{};  // how long each sending waits for a connection
+  Duration connects{};  // how long each sending waits in line for a connection
 
  private:
+  Task<bool> wait_for_connection(const SendLimits& limits);  // false: it left the line
+
   SimClock& clock_;
 };
 

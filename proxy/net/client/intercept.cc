@@ -108,7 +108,14 @@ Task<Result<Interceptor::Intercepted>> Interceptor::handshake(std::unique_ptr<So
   SSL_set_ex_data(result.stream->ssl(), place_of_offer(), nullptr);
   // OpenSSL asks for the name only within the handshake (renegotiation is off).
   result.stream->set_name_check([](SSL*, int*) { return SSL_TLSEXT_ERR_ALERT_FATAL; });
-  if (!done) co_return explain(done.error(), wanted, why_refused, offered);
+  if (!done) {
+    const bool has_left = done.error().kind == ErrorKind::Closed || done.error().kind == ErrorKind::Reset;
+    const bool said_nothing = BIO_number_read(SSL_get_rbio(result.stream->ssl())) == 0;
+    if (wanted.empty() && has_left && said_nothing) {
+      co_return client_error(ErrorKind::Cancelled, "the client left without a word, as health probes do");
+    }
+    co_return explain(done.error(), wanted, why_refused, offered);
+  }
   co_return result;
 }
 

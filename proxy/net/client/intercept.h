@@ -32,7 +32,7 @@ class Interceptor {
   // After CONNECT to `host`. `early`: what the client sent behind its CONNECT.
   Task<Result<Intercepted>> accept(std::unique_ptr<Socket> socket, std::string host, std::string early);
 
-  // On the direct TLS port.
+  // On the direct TLS port. Cancelled: the client left without a word, or was cut here; nothing has failed.
   Task<Result<Intercepted>> accept_direct(std::unique_ptr<Socket> socket);
 
  private:

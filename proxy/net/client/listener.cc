@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
+#include "proxy/async/spawn.h"
 #include "proxy/net/socket/log_throttle.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/connector.h"
@@ -20,6 +23,7 @@ namespace ip = boost::asio::ip;
 
 // Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
+constexpr uint32_t kAcceptedAtOnce = 64;                       // until others run: while more wait, accepting waits for nothing
 constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
 
 bool is_about_one_connection(int number) {
@@ -44,6 +48,26 @@ std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address(
 
 }  // namespace
 
+// Where there are no such names nothing is claimed.
+Result<Listener::Claim> Listener::Claim::of_port(const std::string& address, uint16_t port) {
+  Claim claim;
+  claim.fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (claim.fd_ < 0) return claim;
+  sockaddr_un place{};
+  place.sun_family = AF_UNIX;
+  const std::string name = fmt::format("armgate/{}:{}", address, port);  // behind a zero byte: no file (unix(7))
+  const size_t length = name.copy(place.sun_path + 1, sizeof place.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  if (::bind(claim.fd_, reinterpret_cast<const sockaddr*>(&place), size) == 0 || errno != EADDRINUSE) return claim;
+  claim.reset();
+  errno = EADDRINUSE;
+  return gateway_error(ErrorKind::Internal, "another process has it");
+}
+
+void Listener::Claim::reset() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
 Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
                                                  uint16_t port, PortUse use) {
   const auto bad = [&] {
@@ -55,7 +79,9 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   const auto parsed = address_of(address);
   if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
   ip::tcp::endpoint endpoint(*parsed, port);
-  if (use == PortUse::First && port != 0 && is_taken(endpoint)) return bad();
+  const bool is_first = use == PortUse::First && port != 0;
+  auto claim = is_first ? Claim::of_port(parsed->to_string(), port) : Result<Claim>(Claim());
+  if (!claim || (is_first && is_taken(endpoint))) return bad();
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return bad();
   auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});
@@ -66,11 +92,12 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   if (::listen(fd, SOMAXCONN) != 0) return bad();
   socklen_t size = static_cast<socklen_t>(endpoint.capacity());
   if (::getsockname(fd, endpoint.data(), &size) != 0) return bad();
-  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
+  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port(), *std::move(claim)));
 }
 
 Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink events) {
   LogThrottle complaints(kBetweenComplaints);
+  uint32_t accepted = 0;
   while (socket_->is_open()) {
     ip::tcp::endpoint peer;
     socklen_t size = static_cast<socklen_t>(peer.capacity());
@@ -79,6 +106,7 @@ Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink 
       peer.resize(size);
       tune_tcp(fd);
       take({fd, address_text(peer)});
+      if (++accepted % kAcceptedAtOnce == 0) co_await let_others_run();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (const auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, kNever); !ready) co_return;
     } else if (!is_about_one_connection(errno)) {

@@ -121,6 +121,9 @@ void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
       const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
       // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+      // Unread bytes would turn the close into a reset that destroys the answer; its CONNECT is here already, mostly.
+      ::shutdown(accepted.fd, SHUT_WR);
+      [[maybe_unused]] const ssize_t unread = ::recv(accepted.fd, scratch_area().data(), scratch_area().size(), MSG_DONTWAIT);
     }
     ::close(accepted.fd);
     const bool own_pages = core->options.listener_kind == ListenerKind::Plain;
@@ -186,7 +189,9 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   auto inner = stream.release();
   Socket& handshaking = *inner;
   slot.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
-  auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
+  std::string early(input.bytes());
+  input.clear();  // this lives as long as the connection
+  auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::move(early));
   slot.leave_phase();
   if (!intercepted) {
     tell(NetEventKind::HandshakeFailed, from, decision.host, intercepted.error().context);
@@ -201,7 +206,9 @@ Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> s
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   slot.leave_phase();
   if (!intercepted) {
-    tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
+    // Nor is what was cut here the client's failure.
+    const bool is_failure = intercepted.error().kind != ErrorKind::Cancelled;
+    if (is_failure) tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
@@ -263,9 +270,11 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   slot.leave_phase();
 }
 
-// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it.
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it. Empty lines before it count
+// too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
+  size_t skipped = 0;
   while (true) {
     size_t seen = input.bytes().size();
     const auto got = co_await stream.read_some(scratch_area(), deadline);
@@ -274,7 +283,12 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
     if (const size_t empty = http::empty_lines_before(input.bytes()); empty > 0) {
       input.consume(empty);
       seen = 0;
-      if (input.empty()) continue;
+      skipped += empty;
+      if (skipped > kConnectHeadBytesMax) co_return false;
+      if (input.empty()) {
+        co_await let_others_run();
+        continue;
+      }
     }
     if (refuse_protocol(input.bytes().front())) co_return false;
     const auto end = http::find_head_end(input.bytes(), seen);

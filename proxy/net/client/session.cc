@@ -12,7 +12,8 @@
 namespace armgate::net {
 namespace {
 
-constexpr size_t kReceiptsMax = 16;  // answers to pipelined requests; beyond it the oldest stay unconfirmed
+constexpr size_t kReceiptsMax = 16;    // answers to pipelined requests; beyond it the oldest stay unconfirmed
+constexpr uint32_t kStepsAtOnce = 64;  // of content, until others run: a client that sends fast is never waited for
 // Until it is looked whether a last answer is acknowledged; each pause after that is twice as long.
 constexpr Duration kFirstLook = std::chrono::milliseconds(5);
 
@@ -64,8 +65,11 @@ Task<bool> Session::wait_for_request() {
   const TimePoint deadline = setup_.clock.now() + setup_.options.idle_max;
   bool is_here = early_;  // and unread, maybe: it was asked before its client could be told that the connection ends
   Result<size_t> got(size_t{0});
+  skipped_ = 0;
   while (true) {
-    input_.consume(http::empty_lines_before(input_.bytes()));
+    const bool has_skipped = skipped_ > 0;
+    skip_empty_lines();
+    if (skipped_ > setup_.options.limits.head_bytes_max) co_return true;  // read_head() refuses it
     if (!input_.bytes().empty()) {  // if it did not come just now: pipelined, or while the handler still watched for it
       if (!early_) confirm_receipts();
       co_return true;
@@ -76,6 +80,7 @@ Task<bool> Session::wait_for_request() {
     got = co_await input_.more(deadline);
     idle_ = false;
     if (!got || *got == 0) break;
+    if (has_skipped) co_await let_others_run();
   }
   if (is_broken(got)) {
     drop_receipts();
@@ -83,6 +88,14 @@ Task<bool> Session::wait_for_request() {
   }
   co_await end_in_order();
   co_return false;
+}
+
+// They are no part of the request, but count towards its head's limit: else they had none.
+bool Session::skip_empty_lines() {
+  const size_t empty = http::empty_lines_before(input_.bytes());
+  input_.consume(empty);
+  skipped_ += empty;
+  return empty > 0;
 }
 
 Task<Session::After> Session::serve_request() {
@@ -133,9 +146,9 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
   const TimePoint deadline = setup_.clock.now() + setup_.options.head_max;
   size_t seen = 0;
   while (true) {
-    if (const size_t empty = http::empty_lines_before(input_.bytes()); empty > 0) {
-      input_.consume(empty);
-      seen = 0;
+    if (skip_empty_lines()) seen = 0;
+    if (skipped_ > limits.head_bytes_max) {
+      co_return client_error(ErrorKind::BadInput, "more empty lines came before the request than a head may be long");
     }
     const std::string_view bytes = input_.bytes();
     const auto end = http::find_head_end(bytes, seen);
@@ -146,6 +159,7 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
       co_return head;
     }
     seen = bytes.size();
+    if (skipped_ > 0) co_await let_others_run();
     auto got = co_await more_of_request(deadline);
     if (!got) co_return std::move(got).error();
     if (*got == 0) co_return client_left();
@@ -160,7 +174,8 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
     if (!written) co_return written;
   }
   http::BodyDecoder decoder(head.framing, ErrorSource::Client, limits, limits.request_body_bytes_max);
-  while (true) {
+  for (uint32_t steps = 1;; ++steps) {
+    if (steps % kStepsAtOnce == 0) co_await let_others_run();
     auto step = decoder.feed(input_.bytes());
     if (!step) co_return std::move(step).error();
     if (!share.grow_to(body.size() + step->piece.size())) co_return no_room(setup_.bodies->bytes_max());

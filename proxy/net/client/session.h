@@ -91,6 +91,7 @@ class Session {
   };
 
   Task<bool> wait_for_request();
+  bool skip_empty_lines();  // false: there are none
   Task<After> serve_request();
   Task<Result<http::ParsedRequestHead>> read_head();
   Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body, BodyShare& share);
@@ -110,6 +111,7 @@ class Session {
   ClientConnection link_;
   Sender sender_;                      // of the last request
   std::vector<Unconfirmed> receipts_;  // oldest first
+  size_t skipped_ = 0;                 // bytes of empty lines before the next request
   bool early_ = false;                 // what comes next was sent before the last answer could be read
   bool idle_ = false;
   bool arriving_ = false;  // the rest of a request is waited for

@@ -39,6 +39,10 @@ int read_bytes(BIO* bio, char* data, int size) {
     std::memcpy(data, state.early.data() + state.early_taken, count);
     state.early_taken += count;
     certs::note_record_read(data, count);
+    if (!state.has_early()) {  // the state lives as long as the connection
+      std::string().swap(state.early);
+      state.early_taken = 0;
+    }
     return static_cast<int>(count);
   }
   if (state.is_drained) {

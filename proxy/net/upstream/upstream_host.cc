@@ -4,6 +4,7 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace armgate::net {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr size_t kSessionsMax = 4;
 
-enum WaitSignal : uint32_t { kFree = 1, kTooLate = 2 };
+// Other bits are those of whoever asks, who has the waiter.
+enum WaitSignal : uint32_t { kFree = 1u << 16, kTooLate = 1u << 17 };
 
 Error not_sent(Error error) {
   error.source = ErrorSource::Upstream;
@@ -35,11 +37,11 @@ UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& execu
       expiry_(clock, executor, [this] { close_old(); }),
       too_late_(clock, executor, [this] { end_late_waits(); }) {}
 
-Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline) {
+Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline, SendGate* gate) {
   const auto self = shared_from_this();
   const bool must_wait = !waiting_.empty() || free() <= promised_;
   if (must_wait) {
-    auto turn = co_await wait_for_turn(deadline);
+    auto turn = co_await wait_for_turn(deadline, gate);
     if (!turn) co_return std::move(turn).error();
   }
   auto idle = take_idle();
@@ -134,11 +136,21 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   co_return connection;
 }
 
-Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline) {
-  InLine own(executor_, deadline);
+Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline, SendGate* gate) {
+  if (gate != nullptr && !gate->may_wait()) co_return may_not_begin();
+  Waiter* const gates = gate == nullptr ? nullptr : gate->waiter();
+  std::optional<Waiter> owned;
+  InLine own{gates != nullptr ? gates : &owned.emplace(executor_), deadline};
   waiting_.push_back(&own);
   if (waiting_.size() == 1 || deadline < first_deadline_) too_late_.set(first_deadline_ = deadline);
-  const uint32_t signals = co_await own.waiter.wait();
+  uint32_t signals = 0;
+  while ((signals & (kFree | kTooLate)) == 0) {
+    signals = co_await own.waiter->wait();
+    const bool leaves = (signals & (kFree | kTooLate)) == 0 && gate != nullptr && !gate->may_wait();
+    if (!leaves || std::erase(waiting_, &own) == 0) continue;  // not in line any more: its turn comes with the next signal
+    if (waiting_.empty()) too_late_.stop();
+    co_return may_not_begin();
+  }
   if ((signals & kFree) != 0) co_return Result<void>{};
   co_return upstream_error(ErrorKind::TimedOut, Sent::No,
                            fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
@@ -154,7 +166,7 @@ void UpstreamHost::end_late_waits() {
       ++place;
     } else {
       place = waiting_.erase(place);
-      one.waiter.signal(kTooLate);
+      one.waiter->signal(kTooLate);
     }
   }
   first_deadline_ = next;
@@ -165,7 +177,7 @@ void UpstreamHost::end_late_waits() {
 void UpstreamHost::wake_next() {
   if (waiting_.empty() || free() <= promised_) return;
   ++promised_;
-  waiting_.front()->waiter.signal(kFree);
+  waiting_.front()->waiter->signal(kFree);
   waiting_.pop_front();
   if (waiting_.empty()) too_late_.stop();
 }

@@ -18,6 +18,7 @@
 #include "proxy/net/socket/input_buffer.h"
 #include "proxy/net/socket/tls_stream.h"
 #include "proxy/net/upstream/connector.h"
+#include "proxy/seams/upstream.h"
 
 namespace armgate::net {
 
@@ -43,8 +44,8 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   UpstreamHost(std::string host, Clock& clock, const Executor& executor, Connector& connector, SSL_CTX* context,
                const UpstreamHostOptions& options);
 
-  // An idle connection or a new one. Errors have Sent::No.
-  Task<Result<std::unique_ptr<UpstreamConnection>>> acquire(TimePoint deadline);
+  // An idle connection or a new one. Errors have Sent::No. `gate`: who asks, if that may change; it outlives the call.
+  Task<Result<std::unique_ptr<UpstreamConnection>>> acquire(TimePoint deadline, SendGate* gate = nullptr);
 
   // The exchange ended in order and another may follow.
   void give_back(std::unique_ptr<UpstreamConnection> connection);
@@ -63,7 +64,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   // Connections that could be handed out at once, idle or new.
   size_t free() const { return options_.connections_max - open_ + idle_.size(); }
   // One of them is promised to the caller then.
-  Task<Result<void>> wait_for_turn(TimePoint deadline);
+  Task<Result<void>> wait_for_turn(TimePoint deadline, SendGate* gate);
   void wake_next();
   void end_late_waits();
   void close_old();
@@ -79,8 +80,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   size_t open_ = 0;
   std::vector<std::unique_ptr<UpstreamConnection>> idle_;  // least recently used first
   struct InLine {
-    InLine(const Executor& executor, TimePoint until) : waiter(executor), deadline(until) {}
-    Waiter waiter;
+    Waiter* waiter;
     TimePoint deadline;
   };
   std::deque<InLine*> waiting_;

@@ -61,7 +61,8 @@ Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connecti
 }
 
 TimePoint write_deadline(const SendLimits& limits, TimePoint now) {
-  return limits.write_max < limits.deadline - now ? now + limits.write_max : limits.deadline;
+  const TimePoint deadline = limits.answered_by();
+  return limits.write_max < deadline - now ? now + limits.write_max : deadline;
 }
 
 }  // namespace
@@ -134,9 +135,9 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Sen
   auto host = host_for(request.head.host);
   if (!host) co_return std::move(host).error();
   while (true) {
-    auto connection = co_await (*host)->acquire(std::min(limits.deadline, limits.begin_by));
+    auto connection = co_await (*host)->acquire(std::min(limits.deadline, limits.begin_by), limits.gate);
     if (!connection) co_return std::move(connection).error();
-    if (!limits.may_begin_now()) {
+    if (!limits.begin(clock_.now())) {
       (*host)->give_back(*std::move(connection));
       co_return may_not_begin();
     }
@@ -156,7 +157,7 @@ Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& con
   const std::array<std::string_view, 2> pieces{head, request.body};
   const auto written = co_await stream.write_all(pieces, write_deadline(limits, clock_.now()));
   if (written) {
-    auto answer = co_await read_final_head(connection, host, options_.limits, method, limits.deadline);
+    auto answer = co_await read_final_head(connection, host, options_.limits, method, limits.answered_by());
     if (!answer) {
       answer.error().source = ErrorSource::Upstream;
       answer.error().sent = Sent::Maybe;

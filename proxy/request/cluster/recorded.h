@@ -42,7 +42,7 @@ bool may_show(const Parts& parts);
 // False: the others may take this process for dead soon, and its keys.
 bool may_send(const Parts& parts);
 
-// Of a sending that only one of several processes may do.
+// Of a sending that only one of several processes may do; its gate asks may_send().
 SendLimits limits_of_one(const Parts& parts, TimePoint deadline);
 
 }  // namespace armgate

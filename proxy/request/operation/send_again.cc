@@ -10,6 +10,7 @@
 #include "base/mutant.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/policy/late_failure.h"
+#include "proxy/request/client_gate.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/leased_write.h"
@@ -84,8 +85,11 @@ Task<Result<arm::Response>> send(const Attempt& attempt) {
   request.head.fields.add("Authorization", attempt.token);
   if (!attempt.if_match.empty()) request.head.fields.add("If-Match", attempt.if_match);
   if (attempt.must_be_absent) request.head.fields.add("If-None-Match", "*");
-  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  co_return co_await send_whole(parts, attempt.again->principal, request, limits_of_one(parts, deadline));
+  SendLimits limits = limits_of_one(parts, parts.clock.now() + parts.shared.options.answer_timeout);
+  Report unread;  // no request waits for it
+  ClientGate gate(parts, unread, ClientGate::Sender::OneOfSeveral);
+  limits.gate = &gate;
+  co_return co_await send_whole(parts, attempt.again->principal, request, limits);
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.

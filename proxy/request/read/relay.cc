@@ -8,6 +8,7 @@
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/budget.h"
+#include "proxy/request/client_gate.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/early_end.h"
@@ -22,6 +23,7 @@ namespace armgate {
 namespace {
 
 constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are small
+constexpr std::string_view kCannotTake = "The cluster's engine cannot take the action.";
 constexpr std::string_view kCannotShow = "The cluster's engine cannot take what this read shows.";
 
 // Learns whether what was relayed has arrived.
@@ -60,16 +62,50 @@ Capture capture_for(const Parts& parts, const KeyedPlan& plan, const UpstreamAns
   return is_poll ? Capture(kPollBytesMax, answer.length, nullptr) : Capture();
 }
 
-// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once.
-bool may_send_again(const Exchange& exchange, const Error& error) {
+bool is_safe(const Exchange& exchange) {
   const auto method = exchange.request.head.method;
-  const bool safe = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
-  return error.kind != ErrorKind::TimedOut && (error.sent == Sent::No || (safe && error.sent == Sent::Maybe));
+  return method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
 }
 
-Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, bool acts) {
-  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  const SendLimits limits = acts ? limits_of_one(parts, deadline) : SendLimits(deadline);
+// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once. What was kept from
+// being sent is not.
+bool may_send_again(const Exchange& exchange, const Error& error) {
+  if (error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled) return false;
+  return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
+}
+
+// Whether its client leaves is watched for what could have an effect; a read's only while it waits, which few do.
+class RelayGate final : public ClientGate {
+ public:
+  RelayGate(Parts& parts, Exchange& exchange, ClientLink& link, Sender sender)
+      : ClientGate(parts, exchange.report, sender), parts_(parts), exchange_(exchange), link_(link) {
+    until_ = exchange.arrived.time + (is_safe(exchange) ? parts.shared.options.wait_max : queue_timeout_of(parts, exchange));
+    if (!is_safe(exchange)) begin_watch();
+  }
+  bool may_wait() override {
+    if (!client_wait_) begin_watch();
+    return ClientGate::may_wait();
+  }
+  TimePoint until() const { return until_; }
+
+ private:
+  void begin_watch() {
+    client_wait_.emplace(parts_.clock, exchange_.executor, link_, until_);
+    watch(*client_wait_, ClientWait::AtClosing::Stop);
+  }
+
+  Parts& parts_;
+  Exchange& exchange_;
+  ClientLink& link_;
+  TimePoint until_;
+  std::optional<ClientWait> client_wait_;
+};
+
+Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, RelayGate& gate, bool acts) {
+  SendLimits limits = acts ? limits_of_one(parts, kNever) : SendLimits(kNever);
+  limits.begin_by = connection_due(parts, gate.until());
+  limits.answer_max = parts.shared.options.answer_timeout;
+  limits.gate = &gate;
   const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
     if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
   };
@@ -105,6 +141,18 @@ arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPl
   }
   exchange.report.reason = "upstream-failure";
   return make_upstream_failure(error);
+}
+
+// It was not sent, and ARM has nothing to do with that.
+arm::Response note_kept(const Parts& parts, Exchange& exchange, const RelayGate& gate) {
+  const Duration come_again = parts.shared.options.retry_after;
+  if (gate.client_gone()) {
+    parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+    exchange.report.reason = "client-left-before-sending";
+    return make_busy(kClientLeft, come_again);
+  }
+  exchange.report.reason = gate.is_closing() ? "armgate-ends" : "cluster-unavailable";
+  return make_busy(gate.is_closing() ? kClosing : kCannotTake, come_again);
 }
 
 arm::Response refuse_to_show(const Parts& parts, Exchange& exchange) {
@@ -242,7 +290,7 @@ Task<std::optional<arm::Response>> meet_the_others(Parts& parts, Exchange& excha
   const bool is_recorded = co_await until_recorded(parts, exchange.executor);
   if (!is_recorded || !may_send(parts)) {
     exchange.report.reason = "cluster-unavailable";
-    co_return make_busy("The cluster's engine cannot take the action.", parts.shared.options.retry_after);
+    co_return make_busy(kCannotTake, parts.shared.options.retry_after);
   }
   if (!action.is_sent_elsewhere(arrival_of(parts, exchange, plan, client, nullptr))) co_return std::nullopt;
   co_return not_again(SendingLedger::Match::InDoubt, exchange, plan);
@@ -260,8 +308,10 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     polls = operations_at(parts, exchange.request.head.host, exchange.request.head.target, resource);
   }
   if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
+  const bool acts = acts_on_a_resource(exchange, plan);
+  RelayGate gate(parts, exchange, client_link, acts ? ClientGate::Sender::OneOfSeveral : ClientGate::Sender::Any);
   std::optional<RelayedAction> action;
-  if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
+  if (acts) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
     auto known = not_again(action->match(), exchange, plan);
     co_await write_failure(exchange, client_link, std::move(known));
@@ -278,9 +328,11 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
       co_return Receipt();
     }
   }
-  auto sent = co_await send_relayed(parts, exchange, action.has_value());
+  auto sent = co_await send_relayed(parts, exchange, gate, acts);
   if (!sent) {
-    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
+    const bool is_kept = sent.error().kind == ErrorKind::Cancelled && sent.error().sent == Sent::No;
+    auto failure = is_kept ? note_kept(parts, exchange, gate)
+                           : note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
     if (tap != nullptr) tap->lost(sent.error());
     co_await write_failure(exchange, client_link, std::move(failure));
     co_return Receipt();

@@ -9,7 +9,7 @@ namespace armgate {
 using Ending = SendingLedger::Ending;
 
 RelayedAction::RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client)
-    : clock_(parts.clock), link_(link), state_(client.state), waiter_(exchange.executor) {
+    : clock_(parts.clock), state_(client.state), waiter_(exchange.executor) {
   SendingLedger& ledger = state_->sendings();
   using Match = SendingLedger::Match;
   const auto found = ledger.match(arrival_of(parts, exchange, plan, client, link.presence()), &waiter_, 1, {});
@@ -20,7 +20,6 @@ RelayedAction::RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link,
   if (found.match == SendingLedger::Match::DoubtExpired) exchange.report.reason = "sent-again-after-doubt-expired";
   asking_ = found.asking;
   ledger.sent(asking_->sending);
-  link_.watch(&waiter_, 1);
 }
 
 // Nothing was sent, or ARM refused it: forgotten.
@@ -30,10 +29,7 @@ RelayedAction::~RelayedAction() {
   state_->sendings().delivered(*asking_);
 }
 
-void RelayedAction::end(Ending ending) {
-  link_.watch(nullptr, 0);
-  state_->sendings().end(asking_->sending, std::move(ending), clock_.next_moment());
-}
+void RelayedAction::end(Ending ending) { state_->sendings().end(asking_->sending, std::move(ending), clock_.next_moment()); }
 
 void RelayedAction::in_doubt() {
   if (!asking_) return;

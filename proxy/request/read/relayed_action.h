@@ -18,7 +18,7 @@ namespace armgate {
 
 class RelayedAction {
  public:
-  // Watches whether its client leaves, as long as this lives.
+  // Whether its client leaves is watched by whoever sends it, as long as this lives.
   RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client);
   ~RelayedAction();
   RelayedAction(const RelayedAction&) = delete;
@@ -42,9 +42,8 @@ class RelayedAction {
   void end(SendingLedger::Ending ending);
 
   Clock& clock_;
-  ClientLink& link_;
   const std::shared_ptr<ClientState> state_;
-  Waiter waiter_;  // nobody waits: only the link's knowledge counts
+  Waiter waiter_;  // nobody waits
   SendingLedger::Match match_ = SendingLedger::Match::New;
   std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
 };

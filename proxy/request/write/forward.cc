@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "arm/etag.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/client_gate.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
@@ -24,7 +23,6 @@ namespace {
 
 constexpr int kUnreachableMax = 3;
 constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
-constexpr Duration kConnectionLeast = std::chrono::seconds(5);  // also if its client has waited for as long as it does
 
 // What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
 // megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under a rule that
@@ -38,20 +36,35 @@ void apply_precondition(arm::Headers& fields, const Attempts& attempts) {
   if (attempts.must_be_absent) fields.set("If-None-Match", "*");
 }
 
-// Asked when a connection is free, however long that took: its client may have left, or others may take this process for dead.
-using MayBegin = std::function<bool()>;
+// Of one sending; for people it is with ARM from its first byte on.
+class WriteGate final : public ClientGate {
+ public:
+  WriteGate(const Write& write, Intent& intent, const Attempts& attempts)
+      : ClientGate(write.parts, write.report(), Sender::OneOfSeveral), intent_(intent) {
+    watch(write.client_wait, attempts.lost > 0 ? ClientWait::AtClosing::WaitOn : ClientWait::AtClosing::Stop);
+  }
 
-Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts, const MayBegin& may_begin) {
+ private:
+  void note_begun() override { intent_.set_phase(WritePhase::Sent); }
+
+  Intent& intent_;
+};
+
+Task<Result<arm::Response>> send_once(const Write& write, Intent& intent, Attempts& attempts) {
   const Parts& parts = write.parts;
-  if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
-  ++attempts.sent;
-  ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  const TimePoint now = parts.clock.now();
-  SendLimits limits = limits_of_one(parts, now + parts.shared.options.answer_timeout);
-  limits.begin_by = std::max(write.client_wait.until(), now + kConnectionLeast);
-  limits.may_begin = &may_begin;
-  return send_whole(parts, write.exchange.principal, write.exchange.request, limits);
+  WriteGate gate(write, intent, attempts);
+  SendLimits limits = limits_of_one(parts, kNever);
+  limits.begin_by = connection_due(parts, write.client_wait.until());
+  limits.answer_max = parts.shared.options.answer_timeout;
+  limits.gate = &gate;
+  auto answer = co_await send_whole(parts, write.exchange.principal, write.exchange.request, limits);
+  if (answer || answer.error().sent != Sent::No) {
+    if (attempts.sent == 0) attempts.first_sent = gate.begun().value_or(parts.clock.now());
+    ++attempts.sent;
+    ++write.report().attempts;
+  }
+  co_return std::move(answer);
 }
 
 // The body of an answer for reading; what cannot be decoded reads as empty and so classifies as nothing.
@@ -88,14 +101,18 @@ Outcome refused_merge(const Write& write, const policy::ErrorFacts& facts) {
 }
 
 Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Error& error) {
+  const bool is_lost = error.sent != Sent::No || attempts.lost > 0;
+  if (!is_lost && write.client_wait.client_gone()) co_return client_left(write, "client-left-before-sending");
+  if (!is_lost && error.kind == ErrorKind::Cancelled && write.client_wait.closing())
+    co_return try_later(write, kClosing, "armgate-ends");
   write.report().upstream_error = error.context;
-  if (error.sent == Sent::No) --write.report().attempts;
-  if (error.sent != Sent::No || attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
+  if (is_lost) co_return co_await after_lost_answer(write, attempts, error);
   if (++attempts.unreachable < kUnreachableMax) {
-    const ClientWait::End end = co_await write.client_wait.pause(kUnreachablePause);
+    const ClientWait::End end = co_await write.client_wait.pause(kUnreachablePause, ClientWait::AtClosing::Stop);
     if (end == ClientWait::End::Ready) co_return Step<void>();
+    if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-before-sending");
+    if (end == ClientWait::End::Closing) co_return try_later(write, kClosing, "armgate-ends");
   }
-  if (write.client_wait.client_gone()) co_return Outcome{Outcome::Kind::Left, {}, {}};
   write.report().reason = "upstream-failure";
   write.report().altered = true;
   co_return Outcome{Outcome::Kind::TryLater, make_upstream_failure(error), {}};
@@ -141,11 +158,10 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   attempts.known_since = intent.precondition().known_since;
   if (attempts.known_since == 0) attempts.known_since = write.bases.known_since();
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
-  const MayBegin may_begin = [&write] { return write.client_wait.may_begin() && may_send(write.parts); };
   while (true) {
     if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).ended();
-    intent.set_phase(WritePhase::Sent);
-    auto answer = co_await send_once(write, attempts, may_begin);
+    intent.set_phase(WritePhase::Again);
+    auto answer = co_await send_once(write, intent, attempts);
     intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)

@@ -70,7 +70,7 @@ Task<Outcome> run_steps(Write& write) {
 Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outcome) {
   if (outcome.kind == Outcome::Kind::Left) {
     // Whoever only half-closed can still read that nothing was sent.
-    outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
+    outcome.answer = make_busy(kClientLeft, write.parts.shared.options.retry_after);
   }
   if (outcome.turn) co_await begin_turn(write, std::move(outcome.turn));
   const Showing showing = remember_answer(write, outcome);

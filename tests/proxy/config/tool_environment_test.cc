@@ -132,12 +132,27 @@ TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {
   }
 }
 
-TEST(EntryAround, IsWhatToolVariablesLeaveOut) {
-  const std::vector<std::string> hosts = {"management.azure.com", "*.management.azure.com"};
-  EXPECT_EQ(entry_around("", hosts), "");
-  EXPECT_EQ(entry_around("localhost,.lan, 10.0.0.0/8,vault.azure.net,::1", hosts), "");
-  EXPECT_EQ(entry_around("localhost, Management.Azure.com.", hosts), "management.azure.com.");
-  EXPECT_EQ(entry_around("*:443", hosts), "*:443");
+TEST(EntryAround, IsWhatTakesAnInterceptedHostItself) {
+  const struct {
+    const char* no_proxy;
+    const char* entry;  // empty: none
+    const char* host;
+  } cases[] = {
+      {"", "", ""},
+      {"localhost,.lan, 10.0.0.0/8,vault.azure.net,::1", "", ""},
+      {"private.management.azure.com,.scm.management.azure.com", "", ""},
+      {"management.azure.com:8443", "", ""},
+      {"localhost, Management.Azure.com.", "management.azure.com.", "management.azure.com"},
+      {"management.azure.com:443", "management.azure.com:443", "management.azure.com"},
+      {"*:443", "*:443", "management.azure.com"},
+      {"x.chinacloudapi.cn,.chinacloudapi.cn", ".chinacloudapi.cn", "*.management.chinacloudapi.cn"},
+  };
+  const std::vector<std::string> hosts = {"management.azure.com", "*.management.azure.com", "*.management.chinacloudapi.cn"};
+  for (const auto& c : cases) {
+    const auto around = entry_around(c.no_proxy, hosts);
+    EXPECT_EQ(around ? around->entry : "", c.entry) << c.no_proxy;
+    EXPECT_EQ(around ? around->host : "", c.host) << c.no_proxy;
+  }
 }
 
 TEST(OtherProxy, IsOneThatIsNotArmgate) {

@@ -171,6 +171,12 @@ inline void send_text(int fd, std::string_view text) {
   EXPECT_EQ(::send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
 }
 
+inline std::string empty_lines(size_t bytes) {
+  std::string lines;
+  while (lines.size() < bytes) lines += "\r\n";
+  return lines;
+}
+
 // It will end with RST instead of FIN.
 inline void reset_when_closed(int fd) {
   const linger at_once{1, 0};

@@ -155,7 +155,7 @@ void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
 
 Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, SendLimits limits) {
   using How = UpstreamWatch::How;
-  if (!limits.may_begin_now()) co_return may_not_begin();
+  if (!limits.begin(clock_.now())) co_return may_not_begin();
   watch_.sending(request);
   ++sendings_[std::string(request.head.fields.get("x-sim-exchange"))];
   if (happens(faults_.refuse, "refused connection", request)) {
@@ -177,10 +177,10 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Send
   const TimePoint effect =
       late ? arrives + Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(kLateMax.count())))) : arrives;
   if (!lose_request) clock_.at(effect, [this, flight] { apply(flight); });
-  co_await clock_.sleep_until(std::min(late ? arrives : answered, limits.deadline));
+  co_await clock_.sleep_until(std::min(late ? arrives : answered, limits.answered_by()));
 
   if (!flight->answer || late || lose_answer || clock_.now() < answered) {
-    const bool timed_out = clock_.now() >= limits.deadline;
+    const bool timed_out = clock_.now() >= limits.answered_by();
     if (timed_out && !lose_request && !flight->answer) flight->late = true;
     watch_.returned(request, How::Lost, nullptr);
     co_return upstream_error(timed_out ? ErrorKind::TimedOut : ErrorKind::Reset, Sent::Maybe,

@@ -129,6 +129,28 @@ TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
   client->close();
 }
 
+// As the health probes of balancers do.
+TEST_F(ServerTest, SaysNothingOfWhoOnlyLooksWhetherItListens) {
+  std::vector<NetEventKind> told;
+  events_ = [&told](const NetEvent& event) {
+    if (event.kind != NetEventKind::ConnectionAccepted) told.push_back(event.kind);
+  };
+  open(ListenerKind::Direct);
+  for (const bool resets : {false, true}) {
+    for (const char* sent : {"", "\x16"}) {
+      const int fd = connect_to_port(server_->port());
+      run_until([this] { return counter_.open == 1; });
+      if (*sent != '\0') send_text(fd, sent);
+      settle();
+      if (resets) reset_when_closed(fd);
+      ::close(fd);
+      run_until([this] { return counter_.open == 0; });
+      EXPECT_EQ(told.size(), *sent != '\0' ? 1u : 0u) << "what has begun a handshake may not trust us";
+      told.clear();
+    }
+  }
+}
+
 TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   open();
   EXPECT_THAT(converse(connect(), "GET http://169.254.169.254/metadata HTTP/1.1\r\nHost: x\r\n\r\n", "}"),
@@ -184,6 +206,17 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   run_until([this] { return counter_.open == 0; });
 }
 
+TEST_F(ServerTest, ClosesAClientThatSendsEmptyLinesWithoutEnd) {
+  open();
+  const int fd = connect();
+  send_text(fd, empty_lines(20'000));
+  Received received;
+  run_until([&] {
+    received.take_from(fd);
+    return received.ended || received.broken;
+  });
+}
+
 TEST_F(ServerTest, TunnelsUntouchedWithHalfClose) {
   const auto target = *Listener::open(clock_, executor(), "127.0.0.1", 0);
   int host = -1;
@@ -236,12 +269,14 @@ TEST_F(ServerTest, RefusesConnectionsBeyondItsLimit) {
   connect();
   run_until([this] { return counter_.open == 1; });
   const int second = connect();
+  send_text(second, connect_to("arm.example.test:443"));
   Received received;
   run_until([&] {
     received.take_from(second);
     return received.ended || received.broken;
   });
   EXPECT_THAT(received.text, StartsWith("HTTP/1.1 503"));
+  EXPECT_FALSE(received.broken) << "a reset may destroy the answer before its client has read it";
   EXPECT_THAT(received.text, HasSubstr("Retry-After: 1"));
 }
 

@@ -50,5 +50,19 @@ TEST_F(SessionBodyTest, WhatArrivedOfABodyIsGivenBackWhenItsClientLeaves) {
   EXPECT_EQ(bodies_.held(), 0u);
 }
 
+// What is posted when a session begins runs before it has read all of what a client sends as fast as it can.
+TEST_F(SessionBodyTest, ASessionThatNeverHasToWaitLetsOthersRun) {
+  std::string chunks;
+  for (int i = 0; i < 5000; ++i) chunks += "1\r\nx\r\n";
+  begin();
+  send_text(client_,
+            "PUT /a HTTP/1.1\r\n" + std::string(kBodyHost) + "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n");
+  std::optional<size_t> served;
+  boost::asio::post(executor(), [&] { served = seen_.size(); });
+  receive_until("hello");
+  EXPECT_EQ(served, 0u) << "while the body was read";
+  EXPECT_EQ(seen_.at(0).body.size(), 5000u);
+}
+
 }  // namespace
 }  // namespace armgate::net

@@ -99,6 +99,14 @@ TEST_F(SessionTest, EmptyLinesBeforeARequestAreNoPartOfIt) {
   EXPECT_THAT(log_, ElementsAre("confirm /a", "confirm /b"));
 }
 
+TEST_F(SessionTest, EmptyLinesBeforeARequestCountAsPartOfItsHead) {
+  options_.limits.head_bytes_max = 1000;
+  EXPECT_THAT(ask(get("/a"), "hello"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask(empty_lines(500) + get("/b"), "hello"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask(empty_lines(500) + get("/c"), "hello"), StartsWith("HTTP/1.1 200")) << "each for itself";
+  EXPECT_THAT(ask(empty_lines(1002), "}}"), StartsWith("HTTP/1.1 400"));
+}
+
 TEST_F(SessionTest, ReadsBodiesOfBothFramings) {
   ask("PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 3\r\n\r\nabc", "hello");
   ask("PUT /b HTTP/1.1\r\n" + std::string(kHost) +

@@ -48,6 +48,7 @@ class SocketBio : public ::testing::Test {
 
 TEST_F(SocketBio, EarlyBytesComeFirstAndOnce) {
   state_.early = "CLIENT";
+  state_.early.reserve(1000);
   state_.is_drained = true;  // says nothing of them
   arrives("hello");
   EXPECT_TRUE(state_.has_early());
@@ -55,6 +56,7 @@ TEST_F(SocketBio, EarlyBytesComeFirstAndOnce) {
   EXPECT_TRUE(state_.has_early());
   EXPECT_EQ(read(100), "NT") << "not together with what is the socket's";
   EXPECT_FALSE(state_.has_early());
+  EXPECT_LT(state_.early.capacity(), 100u) << "nor kept for the connection's life";
   state_.is_drained = false;
   EXPECT_EQ(read(100), "hello");
 }

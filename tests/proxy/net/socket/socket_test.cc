@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <netinet/tcp.h>
 
+#include "proxy/net/upstream/connector.h"
 #include "tests/proxy/net/net_test_support.h"
 
 namespace armgate::net::socket_test {
@@ -296,6 +298,26 @@ TEST_F(SocketTest, AConnectionWithNothingUnderWayEndsInOrder) {
     return received.ended;
   });
   ::close(far);
+}
+
+// With a user timeout the system goes by the time alone, however many probes were to be lost before (tcp(7)).
+TEST_F(SocketTest, AConnectionThatWaitsOutlivesAProbeThatIsLost) {
+  for (const int after : {3, 10, 30, 600}) {
+    auto [near, far] = make_tcp_pair();
+    auto socket = wrap(near);
+    tune_tcp(near);
+    socket->take_back_unacknowledged(seconds(after));
+    const auto value_of = [near = near](int option) {
+      int value = 0;
+      socklen_t size = sizeof value;
+      EXPECT_EQ(::getsockopt(near, IPPROTO_TCP, option, &value, &size), 0);
+      return value;
+    };
+    EXPECT_EQ(value_of(TCP_USER_TIMEOUT), after * 1000);
+    EXPECT_GT(value_of(TCP_KEEPINTVL), 0);
+    EXPECT_LE(value_of(TCP_KEEPIDLE) + 2 * value_of(TCP_KEEPINTVL), after);
+    ::close(far);
+  }
 }
 
 TEST_F(SocketTest, ErrorsNameThePeerAndWhatItDid) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/proxy/net/upstream/test_gate.h"
 #include "tests/proxy/net/upstream/test_host.h"
 
 namespace armgate::net::upstream_host_test {
@@ -12,8 +13,8 @@ namespace {
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-Task<void> store_acquired(UpstreamHost& host, TimePoint deadline, std::optional<Acquired>& into) {
-  into.emplace(co_await host.acquire(deadline));
+Task<void> store_acquired(UpstreamHost& host, TimePoint deadline, std::optional<Acquired>& into, SendGate* gate = nullptr) {
+  into.emplace(co_await host.acquire(deadline, gate));
 }
 
 class UpstreamHostTest : public HostTest {
@@ -34,9 +35,9 @@ class UpstreamHostTest : public HostTest {
     std::optional<Acquired> got;
     bool done = false;
   };
-  std::unique_ptr<Asking> ask(TimePoint deadline = kNever) {
+  std::unique_ptr<Asking> ask(TimePoint deadline = kNever, SendGate* gate = nullptr) {
     auto asking = std::make_unique<Asking>();
-    start(store_acquired(*host_, deadline, asking->got), asking->done);
+    start(store_acquired(*host_, deadline, asking->got, gate), asking->done);
     settle();
     return asking;
   }
@@ -182,6 +183,30 @@ TEST_F(UpstreamHostTest, EachWaitEndsAtItsOwnDeadlineAndLosesNothingToTheOthers)
   host_->give_back(std::move(connection));
   ASSERT_TRUE(run_until([&] { return ever->done; }));
   EXPECT_TRUE(ever->got->ok());
+}
+
+TEST_F(UpstreamHostTest, WhoMayWaitNoLongerLeavesTheLine) {
+  make_host_of(1);
+  auto connection = take();
+  TestGate gate(executor()), shut(executor()), lucky(executor());
+  auto first = ask(kNever, &gate), second = ask(kNever, &lucky);
+  gate.tell();
+  settle();
+  EXPECT_FALSE(first->done) << "there may be other news";
+  gate.may = shut.may = false;
+  gate.tell();
+  ASSERT_TRUE(run_until([&] { return first->done; }));
+  EXPECT_EQ(first->got->error().kind, ErrorKind::Cancelled);
+  EXPECT_EQ(first->got->error().sent, Sent::No);
+  EXPECT_TRUE(ask(kNever, &shut)->done) << "it does not even begin to wait";
+  EXPECT_FALSE(second->done);
+  host_->give_back(std::move(connection));
+  lucky.may = false;  // in the same moment: a connection that is promised to it is not lost
+  lucky.tell();
+  ASSERT_TRUE(run_until([&] { return second->done; }));
+  ASSERT_TRUE(second->got->ok());
+  host_->give_back(*std::move(*second->got));
+  EXPECT_TRUE(take() != nullptr);
 }
 
 TEST_F(UpstreamHostTest, WhoFailsToConnectLeavesItsPlaceToTheNext) {

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "tests/proxy/net/upstream/test_gate.h"
 #include "tests/proxy/net/upstream/test_origin.h"
 
 namespace armgate::net {
@@ -33,8 +34,8 @@ arm::Request request_to(const std::string& host, arm::Method method = arm::Metho
   return request;
 }
 
-Task<void> store_fetched(UpstreamPool& pool, std::optional<Result<std::string>>& into) {
-  into.emplace(co_await fetch(pool, request_to("arm.example.test"), kNever));
+Task<void> store_fetched(UpstreamPool& pool, std::optional<Result<std::string>>& into, SendLimits limits = kNever) {
+  into.emplace(co_await fetch(pool, request_to("arm.example.test"), limits));
 }
 
 class UpstreamPoolTest : public NetTest {
@@ -45,10 +46,11 @@ class UpstreamPoolTest : public NetTest {
     settle();
     pool_.reset();
   }
-  void make_pool(std::optional<std::filesystem::path> ca_file) {
+  void make_pool(std::optional<std::filesystem::path> ca_file, size_t connections_max = 256) {
     UpstreamOptions options;
     options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), ca_file};
     options.connector.overrides["arm.example.org"] = {"127.0.0.1", origin_.port(), ca_file};
+    options.host.connections_max = connections_max;
     pool_ = *UpstreamPool::make(clock_, executor(), options, names_.as_resolve());
   }
   Result<std::string> get(const std::string& host = "arm.example.test") {
@@ -81,19 +83,49 @@ TEST_F(UpstreamPoolTest, SendsARequestAndReusesTheConnection) {
 TEST_F(UpstreamPoolTest, AsksRightBeforeTheFirstByteWhetherItMayBegin) {
   origin_.plays = {ok("one"), ok("two")};
   EXPECT_EQ(got(), "200 one");
-  bool may = false;
-  const std::function<bool()> may_begin = [&may] { return may; };
+  TestGate gate(executor());
+  gate.may = false;
   SendLimits limits(kNever);
-  limits.may_begin = &may_begin;
+  limits.gate = &gate;
   const arm::Request write = request_to("arm.example.test", arm::Method::Put, "body");
   const auto refused = await(fetch(*pool_, write, limits));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().sent, Sent::No);
   EXPECT_EQ(refused.error().kind, ErrorKind::Cancelled);
   EXPECT_EQ(origin_.requests.size(), 1u);
-  may = true;
+  gate.may = true;
   EXPECT_EQ(await(fetch(*pool_, write, limits)).value(), "200 two");
   EXPECT_EQ(origin_.connections, 1) << "the connection is as good as before";
+}
+
+TEST_F(UpstreamPoolTest, TheTimeForAnAnswerBeginsWithTheFirstByte) {
+  using std::chrono::seconds;
+  make_pool(authority_.root_file(), 1);
+  std::optional<Result<std::string>> before, in_line, unanswered;
+  bool done = false;
+  start(store_fetched(*pool_, before, clock_.now() + seconds(20)), done);
+  run_until([&] { return origin_.requests.size() == 1; });
+  TestGate gate(executor()), later(executor());
+  SendLimits limits(kNever);
+  limits.answer_max = seconds(10);
+  limits.gate = &gate;
+  start(store_fetched(*pool_, in_line, limits), done);
+  settle();
+  EXPECT_FALSE(gate.begun());
+  origin_.plays = {ok("late")};
+  clock_.advance(seconds(20));
+  run_until([&] { return in_line.has_value(); });
+  EXPECT_FALSE(before->ok());
+  EXPECT_EQ(in_line->value(), "200 late");
+  limits.gate = &later;
+  start(store_fetched(*pool_, unanswered, limits), done);
+  run_until([&] { return origin_.requests.size() == 3; });
+  clock_.advance(seconds(9));
+  settle();
+  EXPECT_FALSE(unanswered.has_value());
+  clock_.advance(seconds(1));
+  run_until([&] { return unanswered.has_value(); });
+  EXPECT_EQ(unanswered->error().kind, ErrorKind::TimedOut);
 }
 
 TEST_F(UpstreamPoolTest, AfterALostAnswerNoOtherIdleConnectionIsTried) {

@@ -51,6 +51,49 @@ TEST(Relay, AnAnswerIsPassedOnAsItIs) {
   EXPECT_FALSE(answer.head.fields.has("x-armgate-attempts"));
 }
 
+const std::string kWithoutARule[] = {"GET " + kSite, "PUT " + kSite,
+                                     "POST " + kSite.substr(0, kSite.find('?')) + "/restart?api-version=1"};
+
+TEST(Relay, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
+  for (const std::string& request : kWithoutARule) {
+    StageRig rig;
+    rig.connections_take(std::chrono::seconds(3));
+    const auto asked = rig.start("one", request, "{}");
+    rig.pass(std::chrono::seconds(1));
+    asked->link->leave(Leaving::Reset);
+    const TimePoint left = rig.now();
+    rig.run_until([&] { return asked->done; });
+    EXPECT_EQ(rig.now(), left) << request;
+    EXPECT_TRUE(rig.seen().empty()) << request;
+    EXPECT_EQ(rig.shared().counters.clients_left, 1u) << request;
+    EXPECT_EQ(asked->link->exchange.report.reason, "client-left-before-sending") << request;
+    EXPECT_EQ(asked->link->exchange.report.upstream_error, "") << request;
+  }
+}
+
+TEST(Relay, NothingWaitsForAConnectionForLongerThanItsClient) {
+  for (const std::string& request : kWithoutARule) {
+    StageRig rig;
+    rig.connections_take(std::chrono::minutes(3));
+    const TimePoint before = rig.now();
+    EXPECT_EQ(rig.ask("one", request, "{}").head.status, 502) << request;
+    EXPECT_LE(rig.now() - before, StageRig::default_options().wait_max + std::chrono::seconds(6)) << request;
+    EXPECT_TRUE(rig.seen().empty()) << request;
+  }
+}
+
+TEST(Relay, AWaitForAConnectionCountsAsWaitingAndNotAsTimeOfArms) {
+  for (const std::string& request : kWithoutARule) {
+    StageRig rig;
+    rig.connections_take(std::chrono::seconds(40));
+    rig.arm_takes(rig.parts().shared.options.answer_timeout - std::chrono::seconds(1), request, 200, {}, "{}");
+    const auto asked = rig.start("one", request, "{}");
+    rig.run_until([&] { return asked->done; });
+    EXPECT_EQ(asked->link->answer().head.status, 200) << request;
+    EXPECT_EQ(asked->link->exchange.report.waited, std::chrono::seconds(40)) << request;
+  }
+}
+
 // Others wait for the end of an operation: a client that takes its answers slowly must not keep them.
 TEST(Relay, WhatAPollTellsCountsBeforeASlowClientHasTakenIt) {
   using std::chrono::seconds;

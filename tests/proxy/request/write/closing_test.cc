@@ -48,6 +48,31 @@ TEST(Closing, WhatArmHasRefusedWithoutEffectDoesNotWaitForItsNextTry) {
   expect_told_to_come_again(*refused);
 }
 
+TEST(Closing, WhatWaitsForAConnectionIsToldToComeAgainAtOnce) {
+  StageRig rig;
+  rig.connections_take(std::chrono::minutes(3));
+  const std::string relayed = "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w/restart?api-version=1";
+  const auto write = rig.start("one", kPatch, R"({"a":1})");
+  const auto action = rig.start("one", relayed);
+  rig.pass(seconds(1));
+  write->link->close();
+  action->link->close();
+  rig.pass(seconds(1));
+  expect_told_to_come_again(*write);
+  expect_told_to_come_again(*action);
+  EXPECT_TRUE(rig.seen().empty());
+}
+
+TEST(Closing, WhatArmWasNotReachedForDoesNotWaitForItsNextTry) {
+  StageRig rig;
+  rig.arm_fails(kPatch, Sent::No);
+  const auto write = rig.start("one", kPatch, R"({"a":1})");
+  rig.pass(std::chrono::milliseconds(100));
+  write->link->close();
+  rig.run_until([&] { return write->done; });
+  expect_told_to_come_again(*write);
+}
+
 TEST(Closing, AReSendWaitsForTheAnswerThatItsEarlierSendingGets) {
   StageRig rig;
   rig.arm_takes(seconds(20), kPatch, 200, {}, kState);

@@ -55,10 +55,32 @@ TEST(Forward, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
   rig.connections_take(std::chrono::seconds(3));
   const auto asked = rig.start("one", put(kScaleSet), "{}");
   rig.pass(std::chrono::seconds(1));
+  EXPECT_EQ(rig.shared().locks.entries(1).oldest.at(0).phase, WritePhase::Again) << "it is not with ARM";
   asked->link->leave(Leaving::Reset);
+  const TimePoint left = rig.now();
   rig.run_until([&] { return asked->done; });
+  EXPECT_EQ(rig.now(), left) << "others wait behind it";
   EXPECT_TRUE(rig.seen().empty());
   EXPECT_EQ(rig.shared().op_leases.size(), 0u);
+  EXPECT_EQ(rig.shared().reservations.size(), 1u);
+  EXPECT_EQ(rig.shared().counters.clients_left, 1u);
+  const Report& report = asked->link->exchange.report;
+  EXPECT_EQ(report.reason, "client-left-before-sending");
+  EXPECT_EQ(report.upstream_error, "") << "nothing is wrong with ARM";
+  EXPECT_EQ(report.attempts, 0);
+  EXPECT_EQ(report.waited, std::chrono::seconds(1));
+}
+
+TEST(Forward, AWaitForAConnectionCountsAsWaitingAndNotAsTimeOfArms) {
+  StageRig rig;
+  rig.connections_take(std::chrono::seconds(40));
+  rig.arm_takes(rig.parts().shared.options.answer_timeout - std::chrono::seconds(1), put(kScaleSet), 200, {}, kState);
+  const auto asked = rig.start("one", put(kScaleSet), "{}");
+  rig.pass(std::chrono::seconds(41));
+  EXPECT_EQ(rig.shared().locks.entries(1).oldest.at(0).phase, WritePhase::Sent);
+  rig.run_until([&] { return asked->done; });
+  EXPECT_EQ(asked->link->answer().head.status, 200);
+  EXPECT_EQ(asked->link->answer().head.fields.get("x-armgate-waited-ms"), "40000");
 }
 
 TEST(Forward, NothingWaitsForAConnectionForLongerThanItsClient) {

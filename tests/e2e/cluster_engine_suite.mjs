@@ -114,6 +114,24 @@ export const tests = {
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
   },
 
+  "a replica under load asks the engine for its time as often as one that is idle": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1 });
+    const until = Date.now() + 6000;
+    const read = async (user) => {
+      while (Date.now() < until) assert.equal((await cluster.ask(0, user, "GET", PATH)).status, 200);
+    };
+    const load = Promise.all(["one", "two", "three", "four"].map(read));
+    await sleep(500);
+    await postgres.sql("alter system set log_statement = 'all'");
+    await postgres.sql("select pg_reload_conf()");
+    await load;
+    const count = (statement) => postgres.process.log.split(statement).length - 1;
+    const [asked, appended] = [count("(extract(epoch from clock_timestamp()) * 1000000)"), count("armgate.append(")];
+    assert.ok(appended > 100, `${appended} appends are no load`);
+    assert.ok(asked >= 15, `asked ${asked} times in 5 s, with a lease of 2 s`);
+  },
+
   "old rows are deleted some thousands at a time": async (world) => {
     const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
     const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });

@@ -201,7 +201,7 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   }
   health_.change([](Health& health) { ++health.commits; });
   replica_->confirm(asked, now());
-  next_beat_ = asked + joined_.lease / 10;
+  next_beat_ = asked + beat_every();
   return apply(*rows);
 }
 
@@ -271,7 +271,8 @@ Result<void> Engine::turn() {
     if (auto answered = wait_on(); !answered) return answered;
   }
   replica_->look_at_askers();
-  if (now() >= next_beat_) {
+  // Not only when there is nothing to tell: what is known of the engine's clock gets old under load, too.
+  if (replica_->positions().is_due(now(), beat_every())) {
     if (auto told = learn_time(); !told) return told;
   }
   auto batch = replica_->next_batch();

@@ -67,6 +67,7 @@ class Engine {
 
  private:
   static TimePoint now();
+  Duration beat_every() const { return joined_.lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);

@@ -8,7 +8,38 @@ import { Cluster, Postgres } from "./engines.mjs";
 import { run, sleep } from "./harness.mjs";
 import { PATH, waitFor } from "./scale_set.mjs";
 
+const APPENDERS_LOCK = "select pg_advisory_xact_lock(27428886952375397)";
+const WAIT_FOR_LOCK = "select count(*) from pg_stat_activity where wait_event = 'advisory'";
 const BACKENDS = "select count(*) from pg_stat_activity where application_name = 'armgate'";
+
+// A client of the engine that keeps a lock until it is told to end.
+async function takeLock(postgres, statements) {
+  const holder = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "pipe", "inherit"] });
+  let said = "";
+  holder.stdout.on("data", (text) => { said += text; });
+  holder.stdin.write(`begin; ${statements}; select 'locked';\n`);
+  await waitFor("the lock", async () => said.includes("locked"));
+  return (more = "commit") => holder.stdin.end(`${more};\n`);
+}
+
+// Who starts from now on is stopped when it asks for the first rows, and not before, when it asks where they begin.
+async function stopAtRows(postgres) {
+  const lock = () => takeLock(postgres, "lock table armgate.log in access exclusive mode");
+  const waiting = (count) => waitFor(`${count} to wait`, async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")).trim() === `${count}`);
+  const letAsk = await lock();
+  return async () => {
+    await waiting(1);
+    const next = lock();
+    await waiting(2);
+    letAsk();
+    const letGo = await next;
+    await waiting(1);
+    return letGo;
+  };
+}
+
+const addRows = (count) => `with head as (update armgate.head set number = number + ${count} returning number)
+  insert into armgate.log select number - ${count} + n, clock_timestamp(), 0, -n, '{}', false, '' from head, generate_series(1, ${count}) n`;
 
 async function startWithStandby(world, options = {}) {
   const [sim, primary] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
@@ -104,11 +135,10 @@ export const tests = {
     const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
     const cluster = await Cluster.start(world, sim, postgres.url);
     // In the lock's queue nobody has the row of head.
-    const holder = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "ignore", "inherit"] });
-    holder.stdin.write("begin; select pg_advisory_xact_lock(27428886952375397);\n");
-    await waitFor("all to queue", async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event = 'advisory'")).trim() === "3");
+    const letGo = await takeLock(postgres, APPENDERS_LOCK);
+    await waitFor("all to queue", async () => (await postgres.sql(WAIT_FOR_LOCK)).trim() === "3");
     await postgres.sql("select number from armgate.head for update nowait");
-    holder.stdin.end("rollback;\n");
+    letGo();
     await postgres.sql("create function armgate.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return null; end $$; create constraint trigger slow after update on armgate.head deferrable initially deferred for each row execute function armgate.slow()");
     await sleep(20_000);  // it took 6 s before they queued
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
@@ -130,6 +160,39 @@ export const tests = {
     const [asked, appended] = [count("(extract(epoch from clock_timestamp()) * 1000000)"), count("armgate.append(")];
     assert.ok(appended > 100, `${appended} appends are no load`);
     assert.ok(asked >= 15, `asked ${asked} times in 5 s, with a lease of 2 s`);
+  },
+
+  "a replica that stops reading while it appends keeps nobody else from it": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { lease: 10 });
+    assert.equal(await readsAt(cluster, 1), 200);
+    const letGo = await takeLock(postgres, APPENDERS_LOCK);
+    await waitFor("all to queue", async () => (await postgres.sql(WAIT_FOR_LOCK)).trim() === "3");
+    const stopped = cluster.replicas[0].process;
+    stopped.child.kill("SIGSTOP");
+    letGo(`${addRows(100_000)}; commit`);  // more than fits into the way to it
+    for (const begun = Date.now(); Date.now() - begun < 8000; await sleep(500)) {
+      for (const number of [1, 2]) assert.equal(await readsAt(cluster, number), 200);
+    }
+    stopped.child.kill("SIGCONT");
+    await waitFor("the first to go on", async () => (await readsAt(cluster, 0)) === 200);
+  },
+
+  "a replica that stops reading what is told is given up by the engine": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    await postgres.sql(addRows(500));
+    await postgres.sql("update armgate.log set dead = array_fill(999999, array[2500])");  // 9 MB at once
+    const atRows = await stopAtRows(postgres);
+    const starting = cluster.startReplica(0).catch(() => {});
+    const letGo = await atRows();
+    const { child } = world.children.findLast(({ name }) => name === "armgate");
+    child.kill("SIGSTOP");
+    letGo();
+    await waitFor("its process to wait for it", async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event = 'ClientWrite'")).trim() === "1");
+    await waitFor("the engine to give it up", async () => (await postgres.sql(BACKENDS)).trim() === "0");
+    child.kill("SIGKILL");
+    await starting;
   },
 
   "old rows are deleted some thousands at a time": async (world) => {

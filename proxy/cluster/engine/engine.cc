@@ -86,6 +86,7 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
 Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
   std::vector<Row> read;
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows.text(i, 0).empty()) continue;  // an answer of kAppend without rows
     Row row;
     row.number = static_cast<uint64_t>(rows.number(i, 0));
     row.begun = rows.number(i, 1);
@@ -133,8 +134,8 @@ Error Engine::unreadable(Error error) const {
 }
 
 Result<bool> Engine::read_some(Duration silence) {
-  const auto rows =
-      connection_->run(kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
+  const auto rows = connection_->run_again(
+      kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
   if (!rows) return rows.error();
   if (auto applied = apply(*rows); !applied) return std::move(applied).error();
   return rows->size() == static_cast<size_t>(kRowsAtOnce);
@@ -190,7 +191,7 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   const TimePoint asked = now();
   PgValue events = pg_null();
   if (batch) events = pg_bytes(key_.seal(batch->events, place_of_row(joined_.id, batch->number)));
-  const auto rows = connection_->run(
+  const auto rows = connection_->run_again(
       kAppend,
       {pg_number(joined_.id), pg_number(batch ? static_cast<int64_t>(batch->number) : 0), std::move(events),
        pg_number(static_cast<int64_t>(replica_->applied())), pg_text(batch && batch->reads_missing ? "t" : "f")},
@@ -202,13 +203,17 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   health_.change([](Health& health) { ++health.commits; });
   replica_->confirm(asked, now());
   next_beat_ = asked + beat_every();
-  return apply(*rows);
+  if (auto applied = apply(*rows); !applied) return applied;
+  if (static_cast<uint64_t>(rows->number(0, kNewestColumn)) <= replica_->applied()) return {};
+  return read_all(kStatementMax);
 }
 
-// Learns what its process there is called, and has that end while it waits for others if nobody is here any more.
+// Learns what its process there is called, and has that end if nobody is here any more: while it waits for others, and while it sends
+// to who takes nothing.
 Result<void> Engine::begin_session() {
   const auto told = connection_->run(
-      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false) "
+      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false), "
+      "set_config('tcp_user_timeout', '10000', false), set_config('tcp_keepalives_idle', '5', false) "
       "from pg_stat_activity where pid = pg_backend_pid()",
       {}, kStatementMax);
   if (!told) return told.error();

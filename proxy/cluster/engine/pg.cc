@@ -40,6 +40,22 @@ bool wait_for(int socket, short events, TimePoint until) {
   }
 }
 
+// As libpq takes them; the values must outlive it.
+struct Parameters {
+  explicit Parameters(const std::vector<PgValue>& values) {
+    for (const PgValue& value : values) {
+      texts.push_back(value.is_null ? nullptr : value.text.c_str());
+      lengths.push_back(static_cast<int>(value.text.size()));
+      formats.push_back(value.is_bytes ? 1 : 0);
+    }
+  }
+  int count() const { return static_cast<int>(texts.size()); }
+
+  std::vector<const char*> texts;
+  std::vector<int> lengths;
+  std::vector<int> formats;
+};
+
 }  // namespace
 
 struct PgConnection::State {
@@ -54,6 +70,7 @@ struct PgConnection::State {
   bool is_waiting = false;       // for the answer to a statement
   pg_result* last = nullptr;     // of that answer so far
   bool without_standby = false;  // a commit was told as done although no standby has it
+  std::vector<const char*> prepared;
 };
 
 size_t PgRows::size() const { return static_cast<size_t>(PQntuples(result_.get())); }
@@ -207,16 +224,24 @@ Result<PgRows> PgConnection::finish(Duration within) {
 }
 
 Result<PgRows> PgConnection::run(const std::string& statement, const std::vector<PgValue>& values, Duration within) {
-  std::vector<const char*> texts;
-  std::vector<int> lengths;
-  std::vector<int> formats;
-  for (const PgValue& value : values) {
-    texts.push_back(value.is_null ? nullptr : value.text.c_str());
-    lengths.push_back(static_cast<int>(value.text.size()));
-    formats.push_back(value.is_bytes ? 1 : 0);
+  const Parameters given(values);
+  PQsendQueryParams(state_->connection, statement.c_str(), given.count(), nullptr, given.texts.data(), given.lengths.data(),
+                    given.formats.data(), 0);
+  return finish(within);
+}
+
+Result<PgRows> PgConnection::run_again(const char* statement, const std::vector<PgValue>& values, Duration within) {
+  auto& prepared = state_->prepared;
+  const auto place = std::find(prepared.begin(), prepared.end(), statement);
+  const std::string name = fmt::format("armgate{}", place - prepared.begin());
+  const Parameters given(values);
+  if (place == prepared.end()) {
+    prepared.push_back(statement);  // also if it is answered late
+    PQsendPrepare(state_->connection, name.c_str(), statement, given.count(), nullptr);
+    if (const auto done = finish(within); !done) return done.error();
   }
-  PQsendQueryParams(state_->connection, statement.c_str(), static_cast<int>(values.size()), nullptr, texts.data(),
-                    lengths.data(), formats.data(), 0);
+  PQsendQueryPrepared(state_->connection, name.c_str(), given.count(), given.texts.data(), given.lengths.data(),
+                      given.formats.data(), 0);
   return finish(within);
 }
 

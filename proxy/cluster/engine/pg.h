@@ -66,6 +66,8 @@ class PgConnection {
   // TimedOut or Internal: nobody knows whether it was done, and the connection is of no use any more unless is_waiting(). BadInput: the
   // engine refused it.
   Result<PgRows> run(const std::string& statement, const std::vector<PgValue>& values, Duration within);
+  // The same, of a statement that is run again and again: the engine plans it once for each connection.
+  Result<PgRows> run_again(const char* statement, const std::vector<PgValue>& values, Duration within);
   // The last statement was not answered in time, and may still be: until then nothing else can be asked.
   bool is_waiting() const;
   // Goes on waiting, as run().

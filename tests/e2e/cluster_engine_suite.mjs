@@ -258,6 +258,30 @@ export const tests = {
     assert.doesNotMatch((await other.command("status")).stderr.toString(), /pg_monitor|standby/);
   },
 
+  "a start that is refused for a while ends with 3, to be tried again, and with 1 if somebody must do something": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    const endsWith = async (code, said) => {
+      const before = world.children.length;
+      await cluster.startReplica(0).catch(() => {});
+      const { exit, log } = world.children.slice(before).find(({ name }) => name === "armgate");
+      assert.deepEqual(await exit, { code, signal: null }, log);
+      assert.match(log, said);
+    };
+    await postgres.sql("alter database postgres set default_transaction_read_only = on");
+    await endsWith(3, /the cluster's engine is a standby/);
+    await run("psql", ["-At", "-c", "set transaction_read_only = off; alter database postgres reset default_transaction_read_only", postgres.url]);
+    const refuse = (state) => postgres.sql(`create or replace function armgate.refuse() returns trigger language plpgsql as $$ begin raise exception 'not now' using errcode = '${state}'; end $$`);
+    await refuse("25006");
+    await postgres.sql("create trigger refuse before insert on armgate.replica for each row execute function armgate.refuse()");
+    for (const [state, code] of [["25006", 3], ["53100", 3], ["57P01", 3], ["42501", 1]]) {
+      await refuse(state);
+      await endsWith(code, /the cluster's engine: not now/);
+    }
+    await postgres.sql("drop trigger refuse on armgate.replica; drop schema armgate cascade");
+    await endsWith(1, /run armgate cluster init/);
+  },
+
   "armgate check and cluster status say what armgate run would refuse": async (world) => {
     const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
     const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1, init: false });

@@ -263,7 +263,7 @@ Result<void> Engine::wait_on() {
       return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine has a commit wait {}", same->text(0, 0)));
   }
   // What it said does not matter: the same batch goes again, and does nothing if it stands in the log.
-  if (!answered && answered.error().kind != ErrorKind::BadInput) return std::move(answered).error();
+  if (!answered && connection_->refusal().empty()) return std::move(answered).error();
   next_beat_ = TimePoint{};
   return {};
 }

@@ -53,7 +53,7 @@ class Engine {
     std::function<void(const std::string& why)> end;  // of the process
   };
 
-  // Registers this replica. BadInput: no such cluster, of another version, of another key, or a standby.
+  // Registers this replica. BadInput: no such cluster, of another version, of another key; all else may pass by itself.
   static Result<std::unique_ptr<Engine>> join(EngineOptions options, Calls calls);
   ~Engine();
   const Joined& joined() const { return joined_; }

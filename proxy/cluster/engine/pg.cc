@@ -40,6 +40,10 @@ bool wait_for(int socket, short events, TimePoint until) {
   }
 }
 
+// A right that is missing, a table, a column (Appendix A of PostgreSQL's manual): somebody must do something. All else may pass: a
+// failover (25006), an engine that ends (57) or has no room (53).
+bool stays(std::string_view state) { return state.starts_with("42") || state.starts_with("3D") || state.starts_with("3F"); }
+
 // As libpq takes them; the values must outlive it.
 struct Parameters {
   explicit Parameters(const std::vector<PgValue>& values) {
@@ -72,6 +76,9 @@ struct PgConnection::State {
   bool without_standby = false;  // a commit was told as done although no standby has it
   std::vector<const char*> prepared;
 };
+
+// At a failover there is a moment in which nobody takes writes.
+Error standby_error() { return gateway_error(ErrorKind::Unreachable, kIsStandby); }
 
 size_t PgRows::size() const { return static_cast<size_t>(PQntuples(result_.get())); }
 std::string_view PgRows::text(size_t row, int column) const {
@@ -171,7 +178,7 @@ Result<PgConnection> PgConnection::open(const std::string& url, Duration within,
     faults.push_back(writes ? fmt::format("{} is a standby", server.name) : writes.error().context);
   }
   if (standby && what == For::Anything) return *std::move(standby);
-  if (standbys == servers->size()) return gateway_error(ErrorKind::BadInput, kIsStandby);
+  if (standbys == servers->size()) return standby_error();
   return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", fmt::join(faults, "; ")));
 }
 
@@ -181,6 +188,7 @@ Result<PgRows> PgConnection::finish(Duration within) {
   PGconn* const connection = state_->connection;
   pg_result*& last = state_->last;
   state_->is_waiting = true;
+  refusal_.clear();
   auto until = time_now() + within;
   const auto late = [] { return gateway_error(ErrorKind::TimedOut, "the cluster's engine: no answer in time"); };
   const auto broken = [&]() -> Error {
@@ -220,7 +228,8 @@ Result<PgRows> PgConnection::finish(Duration within) {
   if (rows.is_done()) return rows;
   if (PQstatus(connection) != CONNECTION_OK) return broken();
   refusal_ = rows.fault(PG_DIAG_SQLSTATE);
-  return gateway_error(ErrorKind::BadInput, fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
+  return gateway_error(stays(refusal_) ? ErrorKind::BadInput : ErrorKind::Internal,
+                       fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
 }
 
 Result<PgRows> PgConnection::run(const std::string& statement, const std::vector<PgValue>& values, Duration within) {

@@ -221,8 +221,17 @@ export const tests = {
     await waitFor("/readyz to fall", async () => (await cluster.askAdmin(0, "GET", "/readyz")).status === 503);
     assert.match((await cluster.askAdmin(0, "GET", "/readyz")).text, /apart/);
     const away = (await cluster.askAdmin(0, "GET", "/metrics")).text;
-    for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0"]) assert.ok(away.includes(`\n${line}\n`), line);
-    assert.match(await cluster.tell(0, "status"), /engine does not answer[^]*it is not ready/);
+    // That no disk is full is said, too.
+    for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0", "armgate_journal_writable 1"]) assert.ok(away.includes(`\n${line}\n`), line);
+    const status = (await cluster.askAdmin(0, "GET", "/status")).json;
+    assert.deepEqual([status.journal_writable, status.cluster.engine_up], [true, false]);
+    const said = await cluster.tell(0, "status");
+    assert.match(said, /engine does not answer[^]*it is not ready/);
+    assert.doesNotMatch(said, /journal/);
+    const doctor = await cluster.run(0, "doctor");
+    assert.equal(doctor.code, 1);
+    assert.match(doctor.stdout.toString(), /the cluster's engine does not answer/);
+    assert.doesNotMatch(doctor.stdout.toString(), /journal/);
   },
 
   "what waits at a replica that the others took for dead is told to come again before that ends": async (world) => {

@@ -10,6 +10,7 @@ import { PATH, waitFor } from "./scale_set.mjs";
 
 const APPENDERS_LOCK = "select pg_advisory_xact_lock(27428886952375397)";
 const WAIT_FOR_LOCK = "select count(*) from pg_stat_activity where wait_event = 'advisory'";
+const WAIT_FOR_TABLE = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'relation'";
 const BACKENDS = "select count(*) from pg_stat_activity where application_name = 'armgate'";
 
 // A client of the engine that keeps a lock until it is told to end.
@@ -22,17 +23,19 @@ async function takeLock(postgres, statements) {
   return (more = "commit") => holder.stdin.end(`${more};\n`);
 }
 
-// Who starts from now on is stopped when it asks for the first rows, and not before, when it asks where they begin.
+// Who starts from now on is stopped when it asks for the first rows, and not before, when it asks where they begin and has that planned.
 async function stopAtRows(postgres) {
   const lock = () => takeLock(postgres, "lock table armgate.log in access exclusive mode");
-  const waiting = (count) => waitFor(`${count} to wait`, async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")).trim() === `${count}`);
-  const letAsk = await lock();
+  const waiting = (count) => waitFor(`${count} to wait`, async () => (await postgres.sql(WAIT_FOR_TABLE)).trim() === `${count}`);
+  let letGo = await lock();
   return async () => {
-    await waiting(1);
-    const next = lock();
-    await waiting(2);
-    letAsk();
-    const letGo = await next;
+    for (const _ of ["where they begin", "the plan"]) {
+      await waiting(1);
+      const next = lock();
+      await waiting(2);
+      letGo();
+      letGo = await next;
+    }
     await waiting(1);
     return letGo;
   };
@@ -193,6 +196,20 @@ export const tests = {
     await waitFor("the engine to give it up", async () => (await postgres.sql(BACKENDS)).trim() === "0");
     child.kill("SIGKILL");
     await starting;
+  },
+
+  "an engine that has lost rows is found out also by who was answered late when it connected again": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1, lease: 60 });
+    assert.equal(await readsAt(cluster, 0), 200);
+    const { process } = cluster.replicas[0];
+    const letGo = await takeLock(postgres, "lock table armgate.head in access exclusive mode");
+    await postgres.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'armgate'");
+    await waitFor("it to ask", async () => (await postgres.sql(WAIT_FOR_TABLE)).trim() === "1");
+    await sleep(6000);
+    letGo("delete from armgate.log where number = (select number from armgate.head); update armgate.head set number = number - 1; commit");
+    assert.deepEqual(await process.exit, { code: 75, signal: null });
+    assert.match(process.log, /engine has lost rows of the log that it had acknowledged/);
   },
 
   "old rows are deleted some thousands at a time": async (world) => {

@@ -223,6 +223,12 @@ Result<void> Engine::begin_session() {
 
 Result<void> Engine::take(PgConnection connection) {
   connection_ = std::move(connection);
+  is_set_up_ = false;
+  return set_up();
+}
+
+// Of a connection that takes the place of another. If one of these is answered late, all of them are asked again.
+Result<void> Engine::set_up() {
   if (auto begun = begin_session(); !begun) return begun;
   const auto last = connection_->run("select count(*) from armgate.head where number >= $1",
                                      {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
@@ -235,6 +241,7 @@ Result<void> Engine::take(PgConnection connection) {
   replica_->positions().begin_anew();
   if (const auto listening = connection_->run("listen armgate", {}, kStatementMax); !listening) return listening.error();
   next_beat_ = TimePoint{};
+  is_set_up_ = true;
   return {};
 }
 
@@ -264,6 +271,7 @@ Result<void> Engine::wait_on() {
   }
   // What it said does not matter: the same batch goes again, and does nothing if it stands in the log.
   if (!answered && connection_->refusal().empty()) return std::move(answered).error();
+  if (!is_set_up_) return set_up();
   next_beat_ = TimePoint{};
   return {};
 }

@@ -79,6 +79,7 @@ class Engine {
   Result<void> connect_again();
   Result<void> wait_on();
   Result<void> take(PgConnection connection);
+  Result<void> set_up();
   Result<void> begin_session();
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
@@ -104,6 +105,7 @@ class Engine {
   TimePoint next_delete_{};
   TimePoint next_look_{};
   int tries_ = 0;
+  bool is_set_up_ = true;        // the connection: the first one is when the thread begins
   bool has_applied_ = false;     // a row of the log
   bool is_one_of_them_ = false;  // it has read the log and goes on
   std::thread thread_;

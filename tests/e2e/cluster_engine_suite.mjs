@@ -227,6 +227,25 @@ export const tests = {
     assert.equal(await readsAt(cluster, 0), 200);
   },
 
+  "rows that a starting replica is at are not deleted before it has read them": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 2, lease: 30 });
+    await postgres.sql(addRows(9000));
+    await postgres.sql("update armgate.log set at = at - interval '2 days'");
+    const atRows = await stopAtRows(postgres);
+    const starting = cluster.startReplica(0);
+    const letGo = await atRows();
+    const { child } = world.children.findLast(({ name }) => name === "armgate");
+    child.kill("SIGSTOP");
+    letGo();
+    await cluster.startReplica(1);
+    await sleep(3000);  // it deletes 2,000 in each fifth of a second
+    child.kill("SIGCONT");
+    await starting;
+    for (const number of [0, 1]) assert.equal(await readsAt(cluster, number), 200);
+    await waitFor("the rows to be deleted", async () => Number(await postgres.sql("select count(*) from armgate.log where number <= 9000")) === 0);
+  },
+
   "a cluster in trouble is seen by whoever watches": async (world) => {
     const { primary, cluster } = await startWithStandby(world, { count: 2, admin: true });
     const text = (await cluster.askAdmin(0, "GET", "/metrics")).text;

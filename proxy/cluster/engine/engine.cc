@@ -166,11 +166,13 @@ Result<void> Engine::start(Replica& replica) {
   replica_ = &replica;
   if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
+  if (const auto kept = connection_->run(kKeepRows, {}, kStatementMax); !kept) return kept.error();
   const auto first = connection_->run("select coalesce(min(number) - 1, (select number from armgate.head)) from armgate.log",
                                       {}, kStatementMax);
   if (!first) return first.error();
   replica.begin_at(static_cast<uint64_t>(first->number(0, 0)));
   if (auto read = read_all(kFirstReadMax); !read) return read;
+  if (const auto let_go = connection_->run(kLetRowsGo, {}, kStatementMax); !let_go) return let_go.error();
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;

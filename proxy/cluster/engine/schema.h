@@ -115,7 +115,8 @@ inline constexpr const char* kAppend =
     "from (select max(number) as number from told) newest left join told t on t.upto <= 7000 order by t.number";
 inline constexpr int kNewestColumn = 7;
 
-// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many.
+// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many. None while somebody
+// who starts is at them.
 inline constexpr const char* kDeleteRows =
     "with mine as materialized (select pg_try_advisory_xact_lock(27428886952375398) as is_mine), "
     "oldest as materialized (select number from armgate.log where (select is_mine from mine) and number < $1 order by number limit $3), "
@@ -123,6 +124,9 @@ inline constexpr const char* kDeleteRows =
     "and g.at < clock_timestamp() - make_interval(secs => $2) returning g.at), "
     "kept as (update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)) "
     "select count(*) from gone";
+
+inline constexpr const char* kKeepRows = "select pg_advisory_lock_shared(27428886952375398)";
+inline constexpr const char* kLetRowsGo = "select pg_advisory_unlock_shared(27428886952375398)";
 
 // Rows after $1, at most $2 of them.
 inline constexpr const char* kReadRows =

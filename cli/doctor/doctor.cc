@@ -143,6 +143,11 @@ class Examination {
       return tell("service", Health::Failed, "the journal cannot be written, so no write is sent",
                   "make room on its disk; the log says why (`attention`)");
     }
+    if (status->cluster && !status->cluster->engine_up) {
+      return tell("service", Health::Failed,
+                  "the cluster's engine does not answer, so nothing can be recorded and no write is sent",
+                  "`armgate cluster status`, as the service's user; its log says why (`attention`)");
+    }
     const std::string what = fmt::format("armgate {}, mode {}, {} rules", status->version, status->mode, status->rules);
     if (status->draining)
       return tell("service", Health::Warning, what + "; it ends and takes no new connections", "start it anew");

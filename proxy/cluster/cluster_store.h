@@ -1,6 +1,7 @@
 // cluster_store.h – the Store of a process that is one of several: a write is recorded in the log that all of them read.
 //
 // Invariant  what is not in the log is not sent. Outcomes wait for the log as long as it takes.
+//            It is always writable(), for there is no disk to fill: whether the engine answers ClusterView tells.
 // Threads    any.
 #pragma once
 
@@ -21,7 +22,6 @@ class ClusterStore final : public Store {
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
   void record_replay(IntentId id) override { replica_.post(Replayed{id}); }
   void record_state(const ResourceState&) override {}  // StateSeen tells it
-  bool writable() const override { return replica_.may_send(); }
   std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
   size_t unfinished_count() const override { return under_way_.unfinished_count(); }
 

@@ -33,10 +33,16 @@ void Positions::begin_with(const Sample& sample) {
 void Positions::learn(TimePoint asked, TimePoint answered, EngineTime told) {
   MutexLock lock(&mutex_);
   const Sample sample{asked, answered, told};
+  asked_ = asked;
   const bool is_first = !std::exchange(has_sample_, true);
   if (is_first ? std::exchange(is_anew_, false) : contradicts(sample)) return begin_with(sample);
   const bool is_better = is_first || answered - asked <= best_.answered - best_.asked;
   if (is_better || answered - best_.answered >= kTrusted) best_ = sample;
+}
+
+bool Positions::is_due(TimePoint now, Duration every) const {
+  MutexLock lock(&mutex_);
+  return !has_sample_ || now - asked_ >= every;
 }
 
 void Positions::add(uint64_t number, EngineTime begun) {

@@ -6,7 +6,7 @@
 //
 // Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later. It holds while the engine's clock
 //            goes as fast as this machine's. A jump of it shows in the next answer, for that contradicts the one before; until then
-//            (a tenth of the lease: Engine asks so often) a row that was begun after a jump back may be named. So it may after a jump
+//            (a tenth of the lease: so often the engine is asked, however much there is to tell) a row that was begun after a jump back may be named. So it may after a jump
 //            that no answer contradicts: one shorter than two round trips and the drift since.
 // Threads   any.
 #pragma once
@@ -28,6 +28,8 @@ class Positions {
   // The engine said `told` between these two. If its clock cannot have come there from what it had said before, it has jumped, and only
   // what it says from now on counts.
   void learn(TimePoint asked, TimePoint answered, EngineTime told);
+  // Whether the engine is to be asked again: nothing is known of it, or it was asked so long ago.
+  bool is_due(TimePoint now, Duration every) const;
   // A row that was begun at that time; in the log's order.
   void add(uint64_t number, EngineTime begun);
   // Another engine, with another clock: what is known of the one before is not compared with it.
@@ -54,6 +56,7 @@ class Positions {
   void begin_with(const Sample& sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   mutable Mutex mutex_;
   Sample best_ ABSL_GUARDED_BY(mutex_){};
+  TimePoint asked_ ABSL_GUARDED_BY(mutex_){};  // last
   bool has_sample_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_anew_ ABSL_GUARDED_BY(mutex_) = false;  // the next answer is another clock's
   // Rows of an earlier time were begun by the clock of before, and are taken for begun then, which is later.

@@ -8,7 +8,41 @@ import { Cluster, Postgres } from "./engines.mjs";
 import { run, sleep } from "./harness.mjs";
 import { PATH, waitFor } from "./scale_set.mjs";
 
+const APPENDERS_LOCK = "select pg_advisory_xact_lock(27428886952375397)";
+const WAIT_FOR_LOCK = "select count(*) from pg_stat_activity where wait_event = 'advisory'";
+const WAIT_FOR_TABLE = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'relation'";
 const BACKENDS = "select count(*) from pg_stat_activity where application_name = 'armgate'";
+
+// A client of the engine that keeps a lock until it is told to end.
+async function takeLock(postgres, statements) {
+  const holder = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "pipe", "inherit"] });
+  let said = "";
+  holder.stdout.on("data", (text) => { said += text; });
+  holder.stdin.write(`begin; ${statements}; select 'locked';\n`);
+  await waitFor("the lock", async () => said.includes("locked"));
+  return (more = "commit") => holder.stdin.end(`${more};\n`);
+}
+
+// Who starts from now on is stopped when it asks for the first rows, and not before, when it asks where they begin and has that planned.
+async function stopAtRows(postgres) {
+  const lock = () => takeLock(postgres, "lock table armgate.log in access exclusive mode");
+  const waiting = (count) => waitFor(`${count} to wait`, async () => (await postgres.sql(WAIT_FOR_TABLE)).trim() === `${count}`);
+  let letGo = await lock();
+  return async () => {
+    for (const _ of ["where they begin", "the plan"]) {
+      await waiting(1);
+      const next = lock();
+      await waiting(2);
+      letGo();
+      letGo = await next;
+    }
+    await waiting(1);
+    return letGo;
+  };
+}
+
+const addRows = (count) => `with head as (update armgate.head set number = number + ${count} returning number)
+  insert into armgate.log select number - ${count} + n, clock_timestamp(), 0, -n, '{}', false, '' from head, generate_series(1, ${count}) n`;
 
 async function startWithStandby(world, options = {}) {
   const [sim, primary] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
@@ -104,14 +138,78 @@ export const tests = {
     const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
     const cluster = await Cluster.start(world, sim, postgres.url);
     // In the lock's queue nobody has the row of head.
-    const holder = spawn("psql", ["-At", postgres.url], { stdio: ["pipe", "ignore", "inherit"] });
-    holder.stdin.write("begin; select pg_advisory_xact_lock(27428886952375397);\n");
-    await waitFor("all to queue", async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event = 'advisory'")).trim() === "3");
+    const letGo = await takeLock(postgres, APPENDERS_LOCK);
+    await waitFor("all to queue", async () => (await postgres.sql(WAIT_FOR_LOCK)).trim() === "3");
     await postgres.sql("select number from armgate.head for update nowait");
-    holder.stdin.end("rollback;\n");
+    letGo();
     await postgres.sql("create function armgate.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return null; end $$; create constraint trigger slow after update on armgate.head deferrable initially deferred for each row execute function armgate.slow()");
     await sleep(20_000);  // it took 6 s before they queued
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
+  },
+
+  "a replica under load asks the engine for its time as often as one that is idle": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1 });
+    const until = Date.now() + 6000;
+    const read = async (user) => {
+      while (Date.now() < until) assert.equal((await cluster.ask(0, user, "GET", PATH)).status, 200);
+    };
+    const load = Promise.all(["one", "two", "three", "four"].map(read));
+    await sleep(500);
+    await postgres.sql("alter system set log_statement = 'all'");
+    await postgres.sql("select pg_reload_conf()");
+    await load;
+    const count = (statement) => postgres.process.log.split(statement).length - 1;
+    const [asked, appended] = [count("(extract(epoch from clock_timestamp()) * 1000000)"), count("armgate.append(")];
+    assert.ok(appended > 100, `${appended} appends are no load`);
+    assert.ok(asked >= 15, `asked ${asked} times in 5 s, with a lease of 2 s`);
+  },
+
+  "a replica that stops reading while it appends keeps nobody else from it": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { lease: 10 });
+    assert.equal(await readsAt(cluster, 1), 200);
+    const letGo = await takeLock(postgres, APPENDERS_LOCK);
+    await waitFor("all to queue", async () => (await postgres.sql(WAIT_FOR_LOCK)).trim() === "3");
+    const stopped = cluster.replicas[0].process;
+    stopped.child.kill("SIGSTOP");
+    letGo(`${addRows(100_000)}; commit`);  // more than fits into the way to it
+    for (const begun = Date.now(); Date.now() - begun < 8000; await sleep(500)) {
+      for (const number of [1, 2]) assert.equal(await readsAt(cluster, number), 200);
+    }
+    stopped.child.kill("SIGCONT");
+    await waitFor("the first to go on", async () => (await readsAt(cluster, 0)) === 200);
+  },
+
+  "a replica that stops reading what is told is given up by the engine": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    await postgres.sql(addRows(500));
+    await postgres.sql("update armgate.log set dead = array_fill(999999, array[2500])");  // 9 MB at once
+    const atRows = await stopAtRows(postgres);
+    const starting = cluster.startReplica(0).catch(() => {});
+    const letGo = await atRows();
+    const { child } = world.children.findLast(({ name }) => name === "armgate");
+    child.kill("SIGSTOP");
+    letGo();
+    await waitFor("its process to wait for it", async () => (await postgres.sql("select count(*) from pg_stat_activity where wait_event = 'ClientWrite'")).trim() === "1");
+    await waitFor("the engine to give it up", async () => (await postgres.sql(BACKENDS)).trim() === "0");
+    child.kill("SIGKILL");
+    await starting;
+  },
+
+  "an engine that has lost rows is found out also by who was answered late when it connected again": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1, lease: 60 });
+    assert.equal(await readsAt(cluster, 0), 200);
+    const { process } = cluster.replicas[0];
+    const letGo = await takeLock(postgres, "lock table armgate.head in access exclusive mode");
+    await postgres.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'armgate'");
+    await waitFor("it to ask", async () => (await postgres.sql(WAIT_FOR_TABLE)).trim() === "1");
+    await sleep(6000);
+    letGo("delete from armgate.log where number = (select number from armgate.head); update armgate.head set number = number - 1; commit");
+    assert.deepEqual(await process.exit, { code: 75, signal: null });
+    assert.match(process.log, /engine has lost rows of the log that it had acknowledged/);
   },
 
   "old rows are deleted some thousands at a time": async (world) => {
@@ -129,6 +227,25 @@ export const tests = {
     assert.equal(await readsAt(cluster, 0), 200);
   },
 
+  "rows that a starting replica is at are not deleted before it has read them": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 2, lease: 30 });
+    await postgres.sql(addRows(9000));
+    await postgres.sql("update armgate.log set at = at - interval '2 days'");
+    const atRows = await stopAtRows(postgres);
+    const starting = cluster.startReplica(0);
+    const letGo = await atRows();
+    const { child } = world.children.findLast(({ name }) => name === "armgate");
+    child.kill("SIGSTOP");
+    letGo();
+    await cluster.startReplica(1);
+    await sleep(3000);  // it deletes 2,000 in each fifth of a second
+    child.kill("SIGCONT");
+    await starting;
+    for (const number of [0, 1]) assert.equal(await readsAt(cluster, number), 200);
+    await waitFor("the rows to be deleted", async () => Number(await postgres.sql("select count(*) from armgate.log where number <= 9000")) === 0);
+  },
+
   "a cluster in trouble is seen by whoever watches": async (world) => {
     const { primary, cluster } = await startWithStandby(world, { count: 2, admin: true });
     const text = (await cluster.askAdmin(0, "GET", "/metrics")).text;
@@ -140,8 +257,17 @@ export const tests = {
     await waitFor("/readyz to fall", async () => (await cluster.askAdmin(0, "GET", "/readyz")).status === 503);
     assert.match((await cluster.askAdmin(0, "GET", "/readyz")).text, /apart/);
     const away = (await cluster.askAdmin(0, "GET", "/metrics")).text;
-    for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0"]) assert.ok(away.includes(`\n${line}\n`), line);
-    assert.match(await cluster.tell(0, "status"), /engine does not answer[^]*it is not ready/);
+    // That no disk is full is said, too.
+    for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0", "armgate_journal_writable 1"]) assert.ok(away.includes(`\n${line}\n`), line);
+    const status = (await cluster.askAdmin(0, "GET", "/status")).json;
+    assert.deepEqual([status.journal_writable, status.cluster.engine_up], [true, false]);
+    const said = await cluster.tell(0, "status");
+    assert.match(said, /engine does not answer[^]*it is not ready/);
+    assert.doesNotMatch(said, /journal/);
+    const doctor = await cluster.run(0, "doctor");
+    assert.equal(doctor.code, 1);
+    assert.match(doctor.stdout.toString(), /the cluster's engine does not answer/);
+    assert.doesNotMatch(doctor.stdout.toString(), /journal/);
   },
 
   "what waits at a replica that the others took for dead is told to come again before that ends": async (world) => {
@@ -175,6 +301,30 @@ export const tests = {
     assert.equal(JSON.parse((await other.command("status", "--output", "json")).stdout).synchronous_standbys, null);
     await primary.sql("grant pg_monitor to app");
     assert.doesNotMatch((await other.command("status")).stderr.toString(), /pg_monitor|standby/);
+  },
+
+  "a start that is refused for a while ends with 3, to be tried again, and with 1 if somebody must do something": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1 });
+    const endsWith = async (code, said) => {
+      const before = world.children.length;
+      await cluster.startReplica(0).catch(() => {});
+      const { exit, log } = world.children.slice(before).find(({ name }) => name === "armgate");
+      assert.deepEqual(await exit, { code, signal: null }, log);
+      assert.match(log, said);
+    };
+    await postgres.sql("alter database postgres set default_transaction_read_only = on");
+    await endsWith(3, /the cluster's engine is a standby/);
+    await run("psql", ["-At", "-c", "set transaction_read_only = off; alter database postgres reset default_transaction_read_only", postgres.url]);
+    const refuse = (state) => postgres.sql(`create or replace function armgate.refuse() returns trigger language plpgsql as $$ begin raise exception 'not now' using errcode = '${state}'; end $$`);
+    await refuse("25006");
+    await postgres.sql("create trigger refuse before insert on armgate.replica for each row execute function armgate.refuse()");
+    for (const [state, code] of [["25006", 3], ["53100", 3], ["57P01", 3], ["42501", 1]]) {
+      await refuse(state);
+      await endsWith(code, /the cluster's engine: not now/);
+    }
+    await postgres.sql("drop trigger refuse on armgate.replica; drop schema armgate cascade");
+    await endsWith(1, /run armgate cluster init/);
   },
 
   "armgate check and cluster status say what armgate run would refuse": async (world) => {

@@ -100,6 +100,7 @@ export const tests = {
     const { code, stderr } = await importing;
     assert.equal(code, 0, stderr);
     assert.match(await starting, /did not get ready/);
+    assert.equal((await world.children.at(-1).exit).code, 3, "to be started again");
     assert.match(world.children.at(-1).log, /a journal was imported into the cluster while this replica began/);
     await cluster.startReplica(0);
     assert.equal((await patch(cluster, 0, "first", "once", { second: "1" })).status, 200);

@@ -171,9 +171,14 @@ export class Cluster {
     return run(path.join(this.world.bin, "armgate"), ["cluster", ...words, "--config", this.replicas[0].configFile], { env: { HOME: this.world.directory } });
   }
 
-  // What another command tells of one replica.
+  // Another command, at one replica.
+  run(number, ...words) {
+    return run(path.join(this.world.bin, "armgate"), [...words, "--config", this.replicas[number].configFile], { env: { HOME: this.world.directory } });
+  }
+
+  // What it tells.
   async tell(number, ...words) {
-    const done = await run(path.join(this.world.bin, "armgate"), [...words, "--config", this.replicas[number].configFile], { env: { HOME: this.world.directory } });
+    const done = await this.run(number, ...words);
     if (done.code !== 0) throw new Error(done.stderr);
     return done.stdout.toString();
   }

@@ -64,6 +64,8 @@ export const tests = {
     assert.deepEqual([verdict.kind, verdict.text], ["bad", problems[0]], "the worst first");
     assert.deepEqual(verdict.more, [...problems.slice(1), "Nobody waits. 1 write runs."]);
     assert.deepEqual(problems.map((text) => text.split(" ")[1]), ["journal", "resource", "write"]);
+    assert.match(say({ cluster: { engine_up: false } })[0].text, /^The cluster's engine does not answer/);
+    assert.equal(say({ cluster: { engine_up: true } })[0].kind, "good");
     assert.equal(say({ mode: "observe" })[0].kind, "good", "that nothing is held back is no trouble");
   },
 

@@ -86,6 +86,7 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
 Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
   std::vector<Row> read;
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows.text(i, 0).empty()) continue;  // an answer of kAppend without rows
     Row row;
     row.number = static_cast<uint64_t>(rows.number(i, 0));
     row.begun = rows.number(i, 1);
@@ -133,8 +134,8 @@ Error Engine::unreadable(Error error) const {
 }
 
 Result<bool> Engine::read_some(Duration silence) {
-  const auto rows =
-      connection_->run(kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
+  const auto rows = connection_->run_again(
+      kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
   if (!rows) return rows.error();
   if (auto applied = apply(*rows); !applied) return std::move(applied).error();
   return rows->size() == static_cast<size_t>(kRowsAtOnce);
@@ -165,11 +166,13 @@ Result<void> Engine::start(Replica& replica) {
   replica_ = &replica;
   if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
+  if (const auto kept = connection_->run(kKeepRows, {}, kStatementMax); !kept) return kept.error();
   const auto first = connection_->run("select coalesce(min(number) - 1, (select number from armgate.head)) from armgate.log",
                                       {}, kStatementMax);
   if (!first) return first.error();
   replica.begin_at(static_cast<uint64_t>(first->number(0, 0)));
   if (auto read = read_all(kFirstReadMax); !read) return read;
+  if (const auto let_go = connection_->run(kLetRowsGo, {}, kStatementMax); !let_go) return let_go.error();
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;
@@ -190,7 +193,7 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   const TimePoint asked = now();
   PgValue events = pg_null();
   if (batch) events = pg_bytes(key_.seal(batch->events, place_of_row(joined_.id, batch->number)));
-  const auto rows = connection_->run(
+  const auto rows = connection_->run_again(
       kAppend,
       {pg_number(joined_.id), pg_number(batch ? static_cast<int64_t>(batch->number) : 0), std::move(events),
        pg_number(static_cast<int64_t>(replica_->applied())), pg_text(batch && batch->reads_missing ? "t" : "f")},
@@ -201,14 +204,18 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   }
   health_.change([](Health& health) { ++health.commits; });
   replica_->confirm(asked, now());
-  next_beat_ = asked + joined_.lease / 10;
-  return apply(*rows);
+  next_beat_ = asked + beat_every();
+  if (auto applied = apply(*rows); !applied) return applied;
+  if (static_cast<uint64_t>(rows->number(0, kNewestColumn)) <= replica_->applied()) return {};
+  return read_all(kStatementMax);
 }
 
-// Learns what its process there is called, and has that end while it waits for others if nobody is here any more.
+// Learns what its process there is called, and has that end if nobody is here any more: while it waits for others, and while it sends
+// to who takes nothing.
 Result<void> Engine::begin_session() {
   const auto told = connection_->run(
-      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false) "
+      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false), "
+      "set_config('tcp_user_timeout', '10000', false), set_config('tcp_keepalives_idle', '5', false) "
       "from pg_stat_activity where pid = pg_backend_pid()",
       {}, kStatementMax);
   if (!told) return told.error();
@@ -218,6 +225,12 @@ Result<void> Engine::begin_session() {
 
 Result<void> Engine::take(PgConnection connection) {
   connection_ = std::move(connection);
+  is_set_up_ = false;
+  return set_up();
+}
+
+// Of a connection that takes the place of another. If one of these is answered late, all of them are asked again.
+Result<void> Engine::set_up() {
   if (auto begun = begin_session(); !begun) return begun;
   const auto last = connection_->run("select count(*) from armgate.head where number >= $1",
                                      {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
@@ -230,6 +243,7 @@ Result<void> Engine::take(PgConnection connection) {
   replica_->positions().begin_anew();
   if (const auto listening = connection_->run("listen armgate", {}, kStatementMax); !listening) return listening.error();
   next_beat_ = TimePoint{};
+  is_set_up_ = true;
   return {};
 }
 
@@ -258,7 +272,8 @@ Result<void> Engine::wait_on() {
       return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine has a commit wait {}", same->text(0, 0)));
   }
   // What it said does not matter: the same batch goes again, and does nothing if it stands in the log.
-  if (!answered && answered.error().kind != ErrorKind::BadInput) return std::move(answered).error();
+  if (!answered && connection_->refusal().empty()) return std::move(answered).error();
+  if (!is_set_up_) return set_up();
   next_beat_ = TimePoint{};
   return {};
 }
@@ -271,7 +286,8 @@ Result<void> Engine::turn() {
     if (auto answered = wait_on(); !answered) return answered;
   }
   replica_->look_at_askers();
-  if (now() >= next_beat_) {
+  // Not only when there is nothing to tell: what is known of the engine's clock gets old under load, too.
+  if (replica_->positions().is_due(now(), beat_every())) {
     if (auto told = learn_time(); !told) return told;
   }
   auto batch = replica_->next_batch();

@@ -53,7 +53,7 @@ class Engine {
     std::function<void(const std::string& why)> end;  // of the process
   };
 
-  // Registers this replica. BadInput: no such cluster, of another version, of another key, or a standby.
+  // Registers this replica. BadInput: no such cluster, of another version, of another key; all else may pass by itself.
   static Result<std::unique_ptr<Engine>> join(EngineOptions options, Calls calls);
   ~Engine();
   const Joined& joined() const { return joined_; }
@@ -67,6 +67,7 @@ class Engine {
 
  private:
   static TimePoint now();
+  Duration beat_every() const { return joined_.lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
@@ -78,6 +79,7 @@ class Engine {
   Result<void> connect_again();
   Result<void> wait_on();
   Result<void> take(PgConnection connection);
+  Result<void> set_up();
   Result<void> begin_session();
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
@@ -103,6 +105,7 @@ class Engine {
   TimePoint next_delete_{};
   TimePoint next_look_{};
   int tries_ = 0;
+  bool is_set_up_ = true;        // the connection: the first one is when the thread begins
   bool has_applied_ = false;     // a row of the log
   bool is_one_of_them_ = false;  // it has read the log and goes on
   std::thread thread_;

@@ -35,7 +35,7 @@ Result<void> Engine::check_hash_key(const Found& found) const {
   if (!hash_key) return hash_key.error();
   if (hash_key->first == joined_.hash_key.first && hash_key->second == joined_.hash_key.second) return {};
   return gateway_error(
-      ErrorKind::BadInput,
+      ErrorKind::Internal,
       "a journal was imported into the cluster while this replica began, and its hashes, of another key, are the "
       "cluster's now: start it again");
 }

@@ -40,6 +40,26 @@ bool wait_for(int socket, short events, TimePoint until) {
   }
 }
 
+// A right that is missing, a table, a column (Appendix A of PostgreSQL's manual): somebody must do something. All else may pass: a
+// failover (25006), an engine that ends (57) or has no room (53).
+bool stays(std::string_view state) { return state.starts_with("42") || state.starts_with("3D") || state.starts_with("3F"); }
+
+// As libpq takes them; the values must outlive it.
+struct Parameters {
+  explicit Parameters(const std::vector<PgValue>& values) {
+    for (const PgValue& value : values) {
+      texts.push_back(value.is_null ? nullptr : value.text.c_str());
+      lengths.push_back(static_cast<int>(value.text.size()));
+      formats.push_back(value.is_bytes ? 1 : 0);
+    }
+  }
+  int count() const { return static_cast<int>(texts.size()); }
+
+  std::vector<const char*> texts;
+  std::vector<int> lengths;
+  std::vector<int> formats;
+};
+
 }  // namespace
 
 struct PgConnection::State {
@@ -54,7 +74,11 @@ struct PgConnection::State {
   bool is_waiting = false;       // for the answer to a statement
   pg_result* last = nullptr;     // of that answer so far
   bool without_standby = false;  // a commit was told as done although no standby has it
+  std::vector<const char*> prepared;
 };
+
+// At a failover there is a moment in which nobody takes writes.
+Error standby_error() { return gateway_error(ErrorKind::Unreachable, kIsStandby); }
 
 size_t PgRows::size() const { return static_cast<size_t>(PQntuples(result_.get())); }
 std::string_view PgRows::text(size_t row, int column) const {
@@ -154,7 +178,7 @@ Result<PgConnection> PgConnection::open(const std::string& url, Duration within,
     faults.push_back(writes ? fmt::format("{} is a standby", server.name) : writes.error().context);
   }
   if (standby && what == For::Anything) return *std::move(standby);
-  if (standbys == servers->size()) return gateway_error(ErrorKind::BadInput, kIsStandby);
+  if (standbys == servers->size()) return standby_error();
   return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", fmt::join(faults, "; ")));
 }
 
@@ -164,6 +188,7 @@ Result<PgRows> PgConnection::finish(Duration within) {
   PGconn* const connection = state_->connection;
   pg_result*& last = state_->last;
   state_->is_waiting = true;
+  refusal_.clear();
   auto until = time_now() + within;
   const auto late = [] { return gateway_error(ErrorKind::TimedOut, "the cluster's engine: no answer in time"); };
   const auto broken = [&]() -> Error {
@@ -203,20 +228,29 @@ Result<PgRows> PgConnection::finish(Duration within) {
   if (rows.is_done()) return rows;
   if (PQstatus(connection) != CONNECTION_OK) return broken();
   refusal_ = rows.fault(PG_DIAG_SQLSTATE);
-  return gateway_error(ErrorKind::BadInput, fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
+  return gateway_error(stays(refusal_) ? ErrorKind::BadInput : ErrorKind::Internal,
+                       fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
 }
 
 Result<PgRows> PgConnection::run(const std::string& statement, const std::vector<PgValue>& values, Duration within) {
-  std::vector<const char*> texts;
-  std::vector<int> lengths;
-  std::vector<int> formats;
-  for (const PgValue& value : values) {
-    texts.push_back(value.is_null ? nullptr : value.text.c_str());
-    lengths.push_back(static_cast<int>(value.text.size()));
-    formats.push_back(value.is_bytes ? 1 : 0);
+  const Parameters given(values);
+  PQsendQueryParams(state_->connection, statement.c_str(), given.count(), nullptr, given.texts.data(), given.lengths.data(),
+                    given.formats.data(), 0);
+  return finish(within);
+}
+
+Result<PgRows> PgConnection::run_again(const char* statement, const std::vector<PgValue>& values, Duration within) {
+  auto& prepared = state_->prepared;
+  const auto place = std::find(prepared.begin(), prepared.end(), statement);
+  const std::string name = fmt::format("armgate{}", place - prepared.begin());
+  const Parameters given(values);
+  if (place == prepared.end()) {
+    prepared.push_back(statement);  // also if it is answered late
+    PQsendPrepare(state_->connection, name.c_str(), statement, given.count(), nullptr);
+    if (const auto done = finish(within); !done) return done.error();
   }
-  PQsendQueryParams(state_->connection, statement.c_str(), static_cast<int>(values.size()), nullptr, texts.data(),
-                    lengths.data(), formats.data(), 0);
+  PQsendQueryPrepared(state_->connection, name.c_str(), given.count(), given.texts.data(), given.lengths.data(),
+                      given.formats.data(), 0);
   return finish(within);
 }
 

@@ -26,6 +26,8 @@ struct Server;
 // In this time a statement is answered, or the engine is taken for silent.
 inline constexpr Duration kStatementMax = std::chrono::seconds(5);
 
+// That may pass by itself: a standby is promoted.
+Error standby_error();
 inline constexpr const char* kIsStandby = "the cluster's engine is a standby: name the primary, or both (postgres://a,b/...)";
 
 // Rows of an answer; values come as texts, bytea in hexadecimal digits.
@@ -58,14 +60,16 @@ class PgConnection {
  public:
   enum class For { Writing, Anything };  // Anything: also a standby, if nobody else answers
   // To the first of the URL's servers that does for that, each tried for its share of `within` or as long as connect_timeout says.
-  // BadInput: the URL cannot be read, or all of them are standbys.
+  // BadInput: the URL cannot be read. Unreachable: all of them are standbys.
   static Result<PgConnection> open(const std::string& url, Duration within, For what = For::Writing);
 
   // In a transaction of its own, which is committed when this returns; with parameters $1, $2... `within`: for so long the engine may be
   // silent.
-  // TimedOut or Internal: nobody knows whether it was done, and the connection is of no use any more unless is_waiting(). BadInput: the
-  // engine refused it.
+  // With a refusal(): the engine refused it, BadInput if it will again. Else nobody knows whether it was done, and the connection is of no
+  // use any more unless is_waiting().
   Result<PgRows> run(const std::string& statement, const std::vector<PgValue>& values, Duration within);
+  // The same, of a statement that is run again and again: the engine plans it once for each connection.
+  Result<PgRows> run_again(const char* statement, const std::vector<PgValue>& values, Duration within);
   // The last statement was not answered in time, and may still be: until then nothing else can be asked.
   bool is_waiting() const;
   // Goes on waiting, as run().
@@ -77,7 +81,7 @@ class PgConnection {
   bool take_notices();
   // To be waited for beside others; -1: there is none any more.
   int descriptor() const;
-  // The five letters of the last refusal (SQLSTATE).
+  // The five letters of the refusal (SQLSTATE) if the last statement was refused.
   const std::string& refusal() const { return refusal_; }
 
  private:

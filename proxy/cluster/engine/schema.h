@@ -103,11 +103,20 @@ create table armgate.import (
 
 // Who appends waits for an advisory lock first, whose queue is served in its order. Of those that wait for the row of `head` any may be
 // next, and where commits are slow some wait for longer than a lease. That the lock comes first is certain: an argument is made of it.
+//
+// Gives the first rows after $4, and in each (at least one) the number of the newest there is; the rest is for kReadRows. Both locks are
+// held until the commit, which comes after the answer is written: were it longer than what PostgreSQL keeps before it sends (8 KiB), a
+// replica that reads nothing (stopped, or cut off) would keep the engine's process at that, and with it everybody.
 inline constexpr const char* kAppend =
-    "with waited as materialized (select length(pg_advisory_xact_lock(27428886952375397)::text) as nothing) "
-    "select a.* from waited, lateral armgate.append($1, $2, $3, $4::bigint + waited.nothing, $5) a";
+    "with waited as materialized (select length(pg_advisory_xact_lock(27428886952375397)::text) as nothing), "
+    "told as materialized (select a.*, sum(200 + octet_length(a.dead::text) + 2 * octet_length(a.events)) over (order by a.number) as upto "
+    "from waited, lateral armgate.append($1, $2, $3, $4::bigint + waited.nothing, $5) a) "
+    "select t.number, t.at, t.replica, t.batch, t.dead, t.reads_missing, t.events, newest.number "
+    "from (select max(number) as number from told) newest left join told t on t.upto <= 7000 order by t.number";
+inline constexpr int kNewestColumn = 7;
 
-// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many.
+// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many. None while somebody
+// who starts is at them.
 inline constexpr const char* kDeleteRows =
     "with mine as materialized (select pg_try_advisory_xact_lock(27428886952375398) as is_mine), "
     "oldest as materialized (select number from armgate.log where (select is_mine from mine) and number < $1 order by number limit $3), "
@@ -115,6 +124,9 @@ inline constexpr const char* kDeleteRows =
     "and g.at < clock_timestamp() - make_interval(secs => $2) returning g.at), "
     "kept as (update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)) "
     "select count(*) from gone";
+
+inline constexpr const char* kKeepRows = "select pg_advisory_lock_shared(27428886952375398)";
+inline constexpr const char* kLetRowsGo = "select pg_advisory_unlock_shared(27428886952375398)";
 
 // Rows after $1, at most $2 of them.
 inline constexpr const char* kReadRows =

@@ -89,7 +89,7 @@ Result<Found> look_closely_at(PgConnection& connection) {
 }
 
 Result<void> check_joinable(const Found& found, const ClusterKey& key) {
-  if (found.is_standby) return bad(kIsStandby);
+  if (found.is_standby) return standby_error();
   if (!found.version) return bad("the cluster's engine has no tables of armgate: run armgate cluster init");
   if (*found.version < kSchemaVersion) {
     return bad(fmt::format("the cluster's tables are of version {}, this armgate's of {}: run armgate cluster upgrade",
@@ -156,7 +156,7 @@ std::vector<std::string> changes_of(const std::vector<std::string>& before, cons
 Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease) {
   const auto found = look_at(connection);
   if (!found) return found.error();
-  if (found->is_standby) return bad(kIsStandby);
+  if (found->is_standby) return standby_error();
   if (found->version) return bad(fmt::format("the cluster's tables are there already, of version {}", *found->version));
   std::string script = "begin;";
   for (const char* step : kSchemaSteps) script += step;

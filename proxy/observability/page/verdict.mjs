@@ -9,6 +9,7 @@ export function problemsOf(status) {
   const problems = [];
   const say = (bad, text) => problems.push({ bad, text });
   if (status.journal_writable === false) say(true, "The journal cannot be written, so no write is sent: is there room on its disk?");
+  if (status.cluster?.engine_up === false) say(true, "The cluster's engine does not answer, so nothing can be recorded and no write is sent.");
   if (status.draining) say(true, "The service ends: it takes no new connections, and lets end what has begun.");
   const sick = status.sick ?? [];
   if (sick.length > 0) say(true, `${count(sick.length, "resource is", "resources are")} sick: operations fail again and again, or do not end.`);

@@ -5,6 +5,7 @@
 
 #include "arm/url.h"
 #include "base/mutant.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/queue/reservation.h"
 
 namespace armgate {
@@ -47,6 +48,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
     // Nobody is to wait for its place meanwhile.
+    if (parts.cluster != nullptr) co_return unrecorded(write);
     co_return try_later(write, "The journal cannot take the write.", "journal-unavailable");
   }
   if (!write.client_wait.may_begin()) {

@@ -91,5 +91,30 @@ TEST(ClusterOrder, AWriteThatStandsLaterInTheLogIsNewerThanWhatWasShownBefore) {
   }
 }
 
+// A row that comes after the engine's clock was set back bears the time of before: who went by that would take it for earlier than what
+// came here seconds before it.
+TEST(ClusterOrder, UnderLoadAJumpOfTheEnginesClockIsNoticedWithinATenthOfTheLease) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    ReplicaRig rig(seed);
+    auto& busy = rig.begin();
+    auto& other = rig.begin();
+    const auto work = [&](Duration time) {
+      for (const TimePoint until = rig.clock.now() + time; rig.clock.now() < until;) {
+        busy.replica.mark();
+        rig.pass(milliseconds(5));
+      }
+    };
+    work(seconds(3));
+    rig.log.set_clock_by(-seconds(20));
+    work(rig.log.faults().lease / 10 + seconds(2));  // and the answer, which may get lost once or twice
+    const TimePoint came = rig.clock.now();
+    const uint64_t newest = rig.log.newest();
+    other.replica.mark();
+    work(seconds(3));
+    EXPECT_GT(busy.replica.applied(), newest);
+    EXPECT_LE(busy.replica.positions().surely_before(came), newest) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::cluster::order_test

@@ -89,6 +89,14 @@ TEST(ClusterPositions, ARowOfTheEngineBeforeCountsAsBegunWhenTheNewOneFirstAnswe
   EXPECT_EQ(known.positions.surely_before(at(seconds(11))), 3u);
 }
 
+TEST(ClusterPositions, TheEngineIsToBeAskedAgainAfterAWhileAndAtOnceWhenItIsAnother) {
+  Known known;
+  EXPECT_FALSE(known.positions.is_due(at(milliseconds(999)), seconds(1)));
+  EXPECT_TRUE(known.positions.is_due(at(seconds(1)), seconds(1)));
+  known.positions.begin_anew();
+  EXPECT_TRUE(known.positions.is_due(at(milliseconds(5)), seconds(1)));
+}
+
 TEST(ClusterPositions, ARowsTimeIsNeverLaterThanNow) {
   Known known;
   EXPECT_EQ(known.positions.time_of(101 * kSecond, at(milliseconds(500))), at(milliseconds(500)));

@@ -19,8 +19,12 @@ std::shared_ptr<SimLog::Member> SimLog::join(cluster::Replica& replica, std::fun
 
 // Another clock than that of the replicas.
 cluster::EngineTime SimLog::time() const {
-  return std::chrono::duration_cast<std::chrono::microseconds>(clock_.now().time_since_epoch()).count() + 123'456'789;
+  const Duration since = clock_.now().time_since_epoch() + clock_error_;
+  return std::chrono::duration_cast<std::chrono::microseconds>(since).count() + 123'456'789;
 }
+
+// Never goes back.
+cluster::EngineTime SimLog::time_of_row() { return last_begun_ = std::max(last_begun_, time()); }
 
 void SimLog::fail_over(Duration lag, Duration away_for) {
   if (standby_) return;
@@ -72,7 +76,7 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
     life.alive_until = now + faults_.lease;
   }
   Row row;
-  row.begun = time();
+  row.begun = time_of_row();
   row.author = author;
   for (auto& [id, life] : lives_) {
     if (life.dead || life.alive_until >= now || id == author) continue;
@@ -137,28 +141,46 @@ void SimLog::Member::beat() {
   });
 }
 
-// There, the commit, and back.
+// As Engine::turn() (proxy/cluster/engine/engine.cc): the engine's time is asked for now and then, and no append tells it.
 void SimLog::Member::turn() {
   if (replica_ == nullptr) return;
   const TimePoint asked = log_.clock_.now();
   const TimePoint reached = std::max(log_.away_until_, cut_until_);
   if (asked < reached) {
     log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->turn(); });
-    return;
+  } else if (replica_->positions().is_due(asked, log_.faults_.lease / 10)) {
+    learn();
+  } else {
+    append();
   }
+}
+
+void SimLog::Member::learn() {
+  const TimePoint asked = log_.clock_.now();
+  log_.clock_.at(asked + log_.way(), [self = shared_from_this(), asked] {
+    SimLog& log = self->log_;
+    log.clock_.at(log.clock_.now() + log.way(), [self, asked, told = log.time()] {
+      if (self->replica_ == nullptr) return;
+      self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
+      self->turn();
+    });
+  });
+}
+
+// There, the commit, and back.
+void SimLog::Member::append() {
+  const TimePoint asked = log_.clock_.now();
   log_.clock_.at(asked + log_.way(), [self = shared_from_this(), asked] {
     if (self->replica_ == nullptr) return;
     SimLog& log = self->log_;
     const auto batch = self->replica_->next_batch();
-    const cluster::EngineTime told = log.time();
     const Appended done = log.append(self->replica_->id(), batch);
     if (done == Appended::Dead) return self->end_();
     const bool is_lost = done == Appended::NotYet || log.rng_.chance(log.faults_.lost_reply);
     const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way());
-    log.clock_.at(back, [self, asked, told, is_lost] {
+    log.clock_.at(back, [self, asked, is_lost] {
       if (self->replica_ == nullptr) return;
       if (is_lost) return self->turn();
-      self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
       self->replica_->confirm(asked, self->log_.clock_.now());
       self->read();
       self->busy_ = false;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,6 +60,8 @@ class SimLog {
   void away(Duration how_long) { away_until_ = clock_.now() + how_long; }
   // For as long as `lag` the standby hears nothing, and commits wait for it. Then it is promoted, which takes a while too.
   void fail_over(Duration lag, Duration away_for);
+  // Its clock is set; members' clocks are not.
+  void set_clock_by(Duration by) { clock_error_ += by; }
   // Who begins from now on finds no row up to that one.
   void forget_until(uint64_t number) { forgotten_ = number; }
   uint64_t newest() const { return rows_.size(); }
@@ -83,6 +86,7 @@ class SimLog {
   void promote(Duration away_for);
   size_t visible() const;
   cluster::EngineTime time() const;
+  cluster::EngineTime time_of_row();
   Duration way() { return Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(faults_.way_max.count())))); }
 
   SimClock& clock_;
@@ -93,6 +97,8 @@ class SimLog {
   std::vector<cluster::Row> rows_;
   uint64_t forgotten_ = 0;
   TimePoint last_append_{};
+  Duration clock_error_{};
+  cluster::EngineTime last_begun_ = std::numeric_limits<cluster::EngineTime>::min();
   TimePoint away_until_{};
   std::optional<Standby> standby_;  // while it lags behind
   std::map<cluster::ReplicaId, Life> lives_;
@@ -112,6 +118,8 @@ class SimLog::Member : public std::enable_shared_from_this<Member> {
   void begin();
   void wake();
   void turn();
+  void learn();
+  void append();
   void hear();
   void read();
   void beat();

@@ -65,6 +65,23 @@ TEST_F(Recorded, NothingIsSentThatCannotBeRecorded) {
       << "no longer than its client waits";
 }
 
+// The engine goes away when so many of the write's rows stand in the log; the last is that of its intent.
+TEST(RecordedInPart, AWriteIsToldOfTheEngineAndNotOfAJournal) {
+  for (uint64_t rows = 0; rows < 4; ++rows) {
+    world::ClusterRig rig;
+    const uint64_t before = rig.log.newest();
+    const auto asked = rig.start(0, "one", put(kNetwork), kBody);
+    while (rig.log.newest() < before + rows && rig.clock.step()) {
+    }
+    rig.log.away(seconds(100));
+    const arm::Response answer = rig.end_of(asked);
+    EXPECT_EQ(answer.head.status, 503) << rows;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable") << rows;
+    EXPECT_TRUE(rig.upstream.seen.empty()) << rows;
+    EXPECT_TRUE(rig.gates[0]->parts().store.writable()) << "no disk is full";
+  }
+}
+
 TEST_F(Recorded, WhoWaitsForTheLogOfAProcessThatGivesUpIsTold) {
   log.away(seconds(100));
   const auto asked = start(0, "one", put(kNetwork), kBody);

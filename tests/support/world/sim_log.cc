@@ -97,7 +97,7 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
     const auto member = known.lock();
     if (!member || (member->replica_ != nullptr && member->replica_->id() == author) || rng_.chance(faults_.lost_signal))
       continue;
-    clock_.at(now + way(), [member] { member->hear(); });
+    clock_.at(now + way(rng_), [member] { member->hear(); });
   }
   return done;
 }
@@ -157,9 +157,9 @@ void SimLog::Member::turn() {
 
 void SimLog::Member::learn() {
   const TimePoint asked = log_.clock_.now();
-  log_.clock_.at(asked + log_.way(), [self = shared_from_this(), asked] {
+  log_.clock_.at(asked + log_.way(log_.questions_), [self = shared_from_this(), asked] {
     SimLog& log = self->log_;
-    log.clock_.at(log.clock_.now() + log.way(), [self, asked, told = log.time()] {
+    log.clock_.at(log.clock_.now() + log.way(log.questions_), [self, asked, told = log.time()] {
       if (self->replica_ == nullptr) return;
       self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
       self->turn();
@@ -170,14 +170,14 @@ void SimLog::Member::learn() {
 // There, the commit, and back.
 void SimLog::Member::append() {
   const TimePoint asked = log_.clock_.now();
-  log_.clock_.at(asked + log_.way(), [self = shared_from_this(), asked] {
+  log_.clock_.at(asked + log_.way(log_.rng_), [self = shared_from_this(), asked] {
     if (self->replica_ == nullptr) return;
     SimLog& log = self->log_;
     const auto batch = self->replica_->next_batch();
     const Appended done = log.append(self->replica_->id(), batch);
     if (done == Appended::Dead) return self->end_();
     const bool is_lost = done == Appended::NotYet || log.rng_.chance(log.faults_.lost_reply);
-    const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way());
+    const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way(log.rng_));
     log.clock_.at(back, [self, asked, is_lost] {
       if (self->replica_ == nullptr) return;
       if (is_lost) return self->turn();

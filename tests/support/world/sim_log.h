@@ -49,7 +49,8 @@ struct LogFaults {
 class SimLog {
  public:
   class Member;
-  SimLog(SimClock& clock, LogFaults faults, uint64_t seed) : clock_(clock), faults_(faults), rng_(seed), began_(clock.now()) {}
+  SimLog(SimClock& clock, LogFaults faults, uint64_t seed)
+      : clock_(clock), faults_(faults), rng_(seed), questions_(seed ^ 0x71), began_(clock.now()) {}
 
   cluster::ReplicaId next_id() { return ++ids_; }
   const LogFaults& faults() const { return faults_; }
@@ -87,11 +88,12 @@ class SimLog {
   size_t visible() const;
   cluster::EngineTime time() const;
   cluster::EngineTime time_of_row();
-  Duration way() { return Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(faults_.way_max.count())))); }
+  Duration way(Rng& rng) { return Duration(static_cast<int64_t>(rng.below(static_cast<uint64_t>(faults_.way_max.count())))); }
 
   SimClock& clock_;
   const LogFaults faults_;
   Rng rng_;
+  Rng questions_;  // for its time: how often they come changes nothing of what else is drawn
   const TimePoint began_;
   cluster::ReplicaId ids_ = 0;
   std::vector<cluster::Row> rows_;

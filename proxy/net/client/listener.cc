@@ -44,21 +44,35 @@ bool is_taken(const ip::tcp::endpoint& endpoint) {
   return taken;
 }
 
+// Whether who listens at that name is this user. Whoever else has taken it keeps nobody off.
+bool is_own(const sockaddr_un& place, socklen_t size) {
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (probe < 0) return true;
+  ucred owner{};
+  socklen_t owner_size = sizeof owner;
+  const bool connected = ::connect(probe, reinterpret_cast<const sockaddr*>(&place), size) == 0;
+  const bool is_known = connected && ::getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0;
+  ::close(probe);
+  return is_known && owner.uid == ::geteuid();
+}
+
 std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
 
 }  // namespace
 
-// Where there are no such names nothing is claimed.
+// Where there are no such names nothing is claimed, nor where another user has taken it.
 Result<Listener::Claim> Listener::Claim::of_port(const std::string& address, uint16_t port) {
   Claim claim;
-  claim.fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  claim.fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (claim.fd_ < 0) return claim;
   sockaddr_un place{};
   place.sun_family = AF_UNIX;
   const std::string name = fmt::format("armgate/{}:{}", address, port);  // behind a zero byte: no file (unix(7))
   const size_t length = name.copy(place.sun_path + 1, sizeof place.sun_path - 1);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  if (::bind(claim.fd_, reinterpret_cast<const sockaddr*>(&place), size) == 0 || errno != EADDRINUSE) return claim;
+  const bool is_bound = ::bind(claim.fd_, reinterpret_cast<const sockaddr*>(&place), size) == 0;
+  if (is_bound) ::listen(claim.fd_, SOMAXCONN);
+  if (is_bound || errno != EADDRINUSE || !is_own(place, size)) return claim;
   claim.reset();
   errno = EADDRINUSE;
   return gateway_error(ErrorKind::Internal, "another process has it");

@@ -17,14 +17,17 @@ class ListenerTest : public NetTest {
     return Listener::open(clock_, executor(), "127.0.0.1", port, use);
   }
   // As another process would; negative if somebody has.
-  static int claim(uint16_t port) {
+  enum class Serves { No, Yes };
+  static int claim(uint16_t port, Serves serves = Serves::Yes) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string name = "armgate/127.0.0.1:" + std::to_string(port);
     name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
-    const int fd = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0) return fd;
+    const bool is_bound = ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0;
+    if (is_bound && serves == Serves::Yes) ::listen(fd, 1);
+    if (is_bound) return fd;
     ::close(fd);
     return -1;
   }
@@ -73,6 +76,15 @@ TEST_F(ListenerTest, APortThatAnotherGatewayIsAboutToListenOnIsRefused) {
   const int next = claim(port);
   EXPECT_GE(next, 0) << "its successor may start while it still ends";
   ::close(next);
+}
+
+// Any user may take such a name.
+TEST_F(ListenerTest, WhoHasTheNameButServesNobodyThereKeepsNoGatewayOff) {
+  const uint16_t port = (*open(0, PortUse::First))->port();
+  const int other = claim(port, Serves::No);
+  ASSERT_GE(other, 0);
+  EXPECT_TRUE(open(port, PortUse::First).ok());
+  ::close(other);
 }
 
 TEST_F(ListenerTest, LetsOthersRunHoweverManyConnectionsWait) {

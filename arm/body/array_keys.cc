@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arm/body/canonical_value.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -59,26 +60,26 @@ std::optional<std::string> part_of(const dom::element& element, std::string_view
   return plain_text(value);
 }
 
-// Without case; nothing if the element has none.
-std::optional<std::string> key_of(const dom::element& element, const ArrayKey& key) {
+// As it counts at its place ("West US" is westus), without case; nothing if the element has none.
+std::optional<std::string> key_of(const dom::element& element, const ArrayKey& key, const BodyPlace& place) {
   std::string text;
   for (const auto part : key) {
     const auto value = part_of(element, part);
     if (!value) return std::nullopt;
-    text += lower_text(*value);
+    text += lower_text(canonical_text(*value, place.member(part)));
     text += '\n';
   }
   return text.size() > key.size() ? std::optional(std::move(text)) : std::nullopt;
 }
 
 // False if an element has no key, or another one of its array has the same.
-bool split(std::span<const ColumnArray> arrays, KeyedElements& result) {
+bool split(std::span<const ColumnArray> arrays, const BodyPlace& place, KeyedElements& result) {
   auto& elements = result.elements;
   elements.clear();
   for (const auto& [column, array] : arrays) {
     uint32_t index = 0;
     for (const dom::element element : array) {
-      auto key = key_of(element, result.key);
+      auto key = key_of(element, result.key, place);
       if (!key) return false;
       elements.push_back({*std::move(key), column, index++, element});
     }
@@ -94,8 +95,9 @@ bool split(std::span<const ColumnArray> arrays, KeyedElements& result) {
 }  // namespace
 
 std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays, std::string_view name,
-                                            const ArrayFact* declared) {
+                                            const BodyPlace& place) {
   KeyedElements result;
+  const ArrayFact* declared = place.array();
   const auto known = std::find_if(kKnownKeys.begin(), kKnownKeys.end(),
                                   [&](const KnownKey& one) { return equal_ignoring_case(one.array, name); });
   std::vector<ArrayKey> candidates;
@@ -110,7 +112,7 @@ std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays,
   }
   for (ArrayKey& candidate : candidates) {
     result.key = std::move(candidate);
-    if (split(arrays, result)) return result;
+    if (split(arrays, place.element(), result)) return result;
   }
   return std::nullopt;
 }

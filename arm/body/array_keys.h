@@ -23,7 +23,7 @@ namespace armgate::arm {
 using ArrayKey = std::vector<std::string_view>;
 
 struct KeyedElement {
-  std::string key;      // without case
+  std::string key;      // as it counts at its place, without case
   uint32_t column = 0;  // whose array it stands in
   uint32_t index = 0;   // where in that
   simdjson::dom::element value;
@@ -40,9 +40,8 @@ struct ColumnArray {
   simdjson::dom::array array;
 };
 
-// `name` is what the array itself is called, `declared` what the facts say. Nothing: its elements cannot be told apart.
-std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays, std::string_view name,
-                                            const ArrayFact* declared);
+// `name` is what the array itself is called, `place` where it stands. Nothing: its elements cannot be told apart.
+std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays, std::string_view name, const BodyPlace& place);
 
 // Pointers into an element, of plain values that no two of an array may have in common; nothing is known of most arrays.
 std::vector<std::string> unique_members(std::string_view name, const ArrayFact* declared);

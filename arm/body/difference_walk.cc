@@ -260,7 +260,7 @@ class Walk {
     for (size_t c = 0; c < columns_ && may_have_keys; ++c) {
       if (cells[c].has == Has::Value) arrays.push_back({static_cast<uint32_t>(c), dom::array(cells[c].value)});
     }
-    const auto keyed = may_have_keys ? keyed_elements(arrays, way.name, fact) : std::nullopt;
+    const auto keyed = may_have_keys ? keyed_elements(arrays, way.name, place) : std::nullopt;
     if (!keyed) return plain_leaf(way, place, cells, RowKind::Scalar);
     if (keyed->is_ordered) order(way, *keyed, cells);
     const auto& elements = keyed->elements;

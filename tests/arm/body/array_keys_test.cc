@@ -10,14 +10,14 @@ namespace {
 
 // "0:a 1:a 0:b": column and key of each element, or "none".
 std::string told_apart(std::string_view name, const std::vector<std::string_view>& arrays,
-                       const ArrayFact* declared = nullptr) {
+                       const BodyFacts& facts = BodyFacts{}) {
   std::deque<JsonDocument> documents;
   std::vector<ColumnArray> columns;
   for (const auto text : arrays) {
     const auto& document = documents.emplace_back(text);
     columns.push_back({static_cast<uint32_t>(columns.size()), simdjson::dom::array(document.root())});
   }
-  const auto keyed = keyed_elements(columns, name, declared);
+  const auto keyed = keyed_elements(columns, name, facts.top().member("x"));
   if (!keyed) return "none";
   std::string words = keyed->is_ordered ? "ordered" : "";
   for (const KeyedElement& element : keyed->elements) {
@@ -53,13 +53,25 @@ TEST(ArrayKeys, ByWhatIsKnownElseByNameElseById) {
 }
 
 TEST(ArrayKeys, WhatTheFactsSayDecides) {
-  const ArrayFact by_service{"/x", ArrayKind::Keyed, {"service", "region"}};
-  EXPECT_EQ(told_apart("x", {R"([{"service":"a","region":"r"},{"service":"a"}])"}, &by_service),
+  const BodyFacts by_service({.arrays = {{"/x", ArrayKind::Keyed, {"service", "region"}}}});
+  EXPECT_EQ(told_apart("x", {R"([{"service":"a","region":"r"},{"service":"a"}])"}, by_service),
             "0:[service=a] 0:[service=a,region=r]");
-  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, &by_service), "none");
-  EXPECT_EQ(told_apart("dataDisks", {R"([{"lun":0,"service":"a"}])"}, &by_service), "0:[service=a]");
-  const ArrayFact ordered{"/x", ArrayKind::Ordered, {"name"}};
-  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, &ordered), "ordered 0:[name=a]");
+  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, by_service), "none");
+  EXPECT_EQ(told_apart("dataDisks", {R"([{"lun":0,"service":"a"}])"}, by_service), "0:[service=a]");
+  const BodyFacts ordered({.arrays = {{"/x", ArrayKind::Ordered, {"name"}}}});
+  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, ordered), "ordered 0:[name=a]");
+}
+
+TEST(ArrayKeys, WhatIsSpeltDifferentlyAndCountsAsOneIsOneKey) {
+  const BodyFacts by_region(
+      {.arrays = {{"/x", ArrayKind::Keyed, {"locationName"}}}, .same = {{"/x/*/locationName", SameAs::Location}}});
+  EXPECT_EQ(told_apart("x", {R"([{"locationName":"West US"},{"locationName":"East US"}])", R"([{"locationName":"westus"}])"},
+                       by_region),
+            "0:[locationName=East US] 0:[locationName=West US] 1:[locationName=westus]");
+  EXPECT_EQ(told_apart("x", {R"([{"locationName":"West US"},{"locationName":"westus"}])"}, by_region), "none");
+  const BodyFacts by_scope({.arrays = {{"/x", ArrayKind::Keyed, {"scope"}}}, .same = {{"/x/*/scope", SameAs::Id}}});
+  EXPECT_EQ(told_apart("x", {R"([{"scope":"/Subscriptions/s/"}])", R"([{"scope":"/subscriptions/S"}])"}, by_scope),
+            "0:[scope=/Subscriptions/s/] 1:[scope=/subscriptions/S]");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -56,6 +57,14 @@ bool is_known_map(const std::string& pointer) {
   arm::BodyPlace place = arm::BodyFacts::generic()->top();
   for (const std::string& token : pointer_tokens(pointer)) place = token == "*" ? place.element() : place.member(token);
   return place.is_map();
+}
+
+// What alone shows that somebody has set a secret, and moves with that alone: the service's, but to be compared (docs/types.md).
+bool is_trace_of_secret(std::string_view pointer) {
+  const std::string_view name = pointer.substr(pointer.rfind('/') + 1);
+  constexpr std::array<std::string_view, 3> kNames{"publicCertData", "publicData", "secretUriWithVersion"};
+  return contains_ignoring_case(name, "thumbprint") ||
+         std::ranges::any_of(kNames, [&](std::string_view known) { return equal_ignoring_case(name, known); });
 }
 
 }  // namespace
@@ -251,7 +260,7 @@ std::vector<ImportedType> BicepTypes::types() const {
       const bool is_in_map = stands_below(pointer, one.body.maps);
       if (pointer.starts_with(above + "/") || (!is_in_map && is_generic(pointer))) continue;
       if (member.read_only) {
-        if (versions.writable.contains(pointer)) continue;
+        if (versions.writable.contains(pointer) || is_trace_of_secret(pointer)) continue;
         one.body.read_only.push_back(above = pointer);
         continue;
       }

@@ -53,6 +53,16 @@ TEST(BicepTypes, WhatIsKnownForEveryTypeIsSaidWhereNamesAreTheClientsOwn) {
   EXPECT_THAT(types.types().at(0).body.read_only, ElementsAre("/properties/provisioningState"));
 }
 
+TEST(BicepTypes, WhatAloneShowsAChangedSecretIsNoFactToBeOverlooked) {
+  BicepTypes types;
+  add(types, R"([{"$type": "ResourceType", "name": "A.B/c@2020-01-01", "body": {"$ref": "#/1"}, "writableScopes": 8},
+    {"$type": "ObjectType", "properties": {"properties": {"type": {"$ref": "#/2"}, "flags": 0}}},
+    {"$type": "ObjectType", "properties": {"certificateThumbprint": {"type": {"$ref": "#/3"}, "flags": 2},
+      "publicCertData": {"type": {"$ref": "#/3"}, "flags": 2}, "state": {"type": {"$ref": "#/3"}, "flags": 2}}},
+    {"$type": "StringType"}])");
+  EXPECT_THAT(types.types().at(0).body.read_only, ElementsAre("/properties/state"));
+}
+
 TEST(BicepTypes, TheNewestStableVersionCountsAndAChangedDirectionIsLeftOut) {
   BicepTypes types;
   const std::string extra = R"(, "older": {"type": {"$ref": "#/0"}, "flags": 2})";

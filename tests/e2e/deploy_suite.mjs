@@ -120,6 +120,8 @@ export const tests = {
                      [configuration.metadata.name, authority.metadata.name, named(documents, "PersistentVolumeClaim").metadata.name]);
     assert.deepEqual(Object.keys(authority.data).sort(), ["ca.pem", "intermediate.key", "intermediate.pem"]);
     assert.deepEqual([volumes[1].secret.defaultMode, securityContext.fsGroup], [0o440, securityContext.runAsGroup]);
+    // Else each start lets the group at every file of the claim's volume.
+    assert.equal(securityContext.fsGroupChangePolicy, "OnRootMismatch");
 
     const file = world.file("armgate.json");
     writeFileSync(file, configuration.data["armgate.json"]);

@@ -133,7 +133,8 @@ SystemTrust real_system_trust(const Environment& environment) {
           [](const fs::path& directory) {
             return ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
           },
-      .run = [environment](const std::vector<std::string>& words) { return CommandRunner().run_quietly(words, environment); },
+      .run = [environment](
+                 const std::vector<std::string>& words) { return CommandRunner().run_quietly(words, environment, kTailBytes); },
       .believed = believed_users(environment)};
 }
 

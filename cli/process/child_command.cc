@@ -23,7 +23,6 @@ namespace {
 constexpr int kExitNotFound = 127;  // what shells give (POSIX, Shell Command Language 2.8.2)
 constexpr int kExitCannotRun = 126;
 constexpr int kExitSignalled = 128;  // plus the signal
-constexpr size_t kPrintedBytesMax = 8192;
 constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
 
 // NULL-terminated, as the system wants them. The texts must outlive it.
@@ -51,11 +50,10 @@ int cannot_run(const std::string& program, int number) {
   return number == ENOENT ? kExitNotFound : kExitCannotRun;
 }
 
-// The last bytes of a file.
-std::string end_of(int file) {
-  std::string text(kPrintedBytesMax, '\0');
-  const off_t size = ::lseek(file, 0, SEEK_END);
-  const ssize_t count = ::pread(file, text.data(), text.size(), std::max<off_t>(0, size - static_cast<off_t>(text.size())));
+// The last bytes of a file, so many at most.
+std::string end_of(int file, off_t size, size_t most) {
+  std::string text(std::min(most, static_cast<size_t>(size)), '\0');
+  const ssize_t count = ::pread(file, text.data(), text.size(), size - static_cast<off_t>(text.size()));
   text.resize(count > 0 ? static_cast<size_t>(count) : 0);
   return text;
 }
@@ -90,7 +88,7 @@ int CommandRunner::run(const std::vector<std::string>& words, const Environment&
   return failed != 0 ? cannot_run(words.front(), failed) : supervise(child);
 }
 
-Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const Environment& environment,
+Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const Environment& environment, size_t printed_max,
                                     std::optional<Duration> most) {
   // A file in memory, not a pipe: nobody has to read while it runs, and what it leaves running keeps nobody waiting.
   const int printed = ::memfd_create("printed", MFD_CLOEXEC);
@@ -109,7 +107,9 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   finished.exit_code =
       child < 0 ? cannot_run(words.front(), why) : supervise(child, most ? std::optional(now + *most) : std::nullopt);
   watch.reset();
-  finished.printed = end_of(printed);
+  const off_t size = std::max<off_t>(0, ::lseek(printed, 0, SEEK_END));
+  finished.printed = end_of(printed, size, printed_max);
+  finished.is_cut = static_cast<size_t>(size) > printed_max;
   const timespec at_once{};
   for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
   finished.interruptions = interruptions_;

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,12 @@
 
 namespace armgate {
 
+inline constexpr size_t kTailBytes = 8192;  // of output that people read, not programs
+
 struct Finished {
   int exit_code = 0;
-  std::string printed;    // on standard output and standard error, its end if it is long
+  std::string printed;    // on standard output and standard error; its end if that is_cut
+  bool is_cut = false;    // it printed more than was asked for
   int interruptions = 0;  // how often we were asked to end meanwhile (Ctrl-C, kill)
   bool is_late = false;   // it was ended, as its time was over
 };
@@ -33,9 +37,9 @@ class CommandRunner {
   // cannot be run, which is told on standard error.
   int run(const std::vector<std::string>& words, const Environment& environment);
 
-  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back. It ends when
-  // its time is over, and with us, however we end.
-  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment,
+  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back,
+  // the last `printed_max` bytes of it. It ends when its time is over, and with us, however we end.
+  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment, size_t printed_max,
                        std::optional<Duration> most = std::nullopt);
 
   // Becomes it. Returns only if that failed, with the exit code.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <string>
@@ -12,6 +13,7 @@
 #include "proxy/config/tool_environment.h"
 #include "proxy/gateway/listeners.h"
 #include "proxy/http/head_parser.h"
+#include "proxy/observability/record_view.h"
 
 namespace armgate {
 namespace {
@@ -99,7 +101,7 @@ Result<std::string> ask_for_lease(const Config& config, std::string_view request
 Result<std::string> fetch_status(const Config& config) { return fetch(config, "/status"); }
 
 Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource) {
-  return fetch(config, fmt::format("/history{}?last={}", in_url(resource), most));
+  return fetch(config, fmt::format("/history{}?last={}", in_url(resource), std::min(most, kHistoryMax)));
 }
 
 Result<std::string> take_lease(const Config& config, std::string_view wanted, std::string_view who) {

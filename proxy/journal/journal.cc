@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "proxy/async/waiter.h"
@@ -72,6 +74,7 @@ Journal::Journal(Options options, Clock& clock, JournalFile file, Alert alert, N
       alert_(std::move(alert)),
       name_members_(std::move(name_members)),
       key_(file.key()),
+      crowded_(options_.queue_max),
       file_(std::move(file)),
       written_(kLookForOldest) {}
 
@@ -101,10 +104,31 @@ bool Journal::enqueue(Entry entry) {
     if (is_awaited && queue_.size() >= options_.queue_max) return false;
     if (is_awaited) ++awaited_;
     queue_.push_back(std::move(entry));
+    make_room();
     wakes = is_awaited || asleep_;
   }
   if (wakes) wake_.notify_one();
   return true;
+}
+
+// Requires: the mutex is held. Beyond the bound goes what can be done without: counts of replays, and all but a resource's last state.
+// Outcomes and ends stay: there are no more of them than intents. What is left is looked through again when it has doubled.
+void Journal::make_room() {
+  if (queue_.size() <= crowded_) return;
+  std::set<std::string, std::less<>> seen;
+  std::deque<Entry> left;
+  for (auto entry = queue_.rbegin(); entry != queue_.rend(); ++entry) {
+    const auto* const state = std::get_if<ResourceState>(&*entry);
+    const bool goes = std::holds_alternative<Replay>(*entry) || (state != nullptr && !seen.insert(state->resource).second);
+    if (!goes) left.push_front(std::move(*entry));
+  }
+  queue_ = std::move(left);
+  crowded_ = std::max(options_.queue_max, 2 * queue_.size());
+}
+
+size_t Journal::queued() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
 }
 
 Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
@@ -157,6 +181,7 @@ std::deque<Journal::Entry> Journal::gather() {
     wake_.wait_for(lock, kGather, is_awaited);
   }
   awaited_ = 0;
+  crowded_ = options_.queue_max;
   return std::exchange(queue_, {});
 }
 
@@ -225,6 +250,7 @@ void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
   if (left.empty()) return;
   const std::lock_guard lock(mutex_);
   queue_.insert(queue_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+  make_room();
 }
 
 }  // namespace armgate::journal

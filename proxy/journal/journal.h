@@ -31,7 +31,7 @@ class Journal final : public Store {
     Durability durability = Durability::Process;
     Duration write_max = std::chrono::seconds(5);  // how long a write waits for its record
     size_t records_max = 100'000;
-    size_t queue_max = 10'000;                 // records that wait for being written; then intents fail
+    size_t queue_max = 10'000;                 // records that wait for being written; then intents fail, and make_room()
     Duration recent = std::chrono::hours(12);  // how far previous_process() looks back
   };
   // The members that a write changed, one a line; nothing: not known. Called on the writer's thread.
@@ -57,6 +57,7 @@ class Journal final : public Store {
   void record_state(const ResourceState& state) override { enqueue(state); }
   bool writable() const override { return !unwritable_.load(std::memory_order_relaxed); }
   std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
+  size_t queued() const;  // records that wait for being written
   size_t unfinished_count() const override { return under_way_.unfinished_count(); }
 
  private:
@@ -82,6 +83,7 @@ class Journal final : public Store {
 
   Journal(Options options, Clock& clock, JournalFile file, Alert alert, NameMembers name_members);
   bool enqueue(Entry entry);  // false: there is no room
+  void make_room();
   std::deque<Entry> gather();
   void write_until_closed();
   Result<void> write(const std::deque<Entry>& entries);
@@ -98,9 +100,10 @@ class Journal final : public Store {
   IntentId before_ = 0;  // the last id of earlier lives
   MemoryStore under_way_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;  // with mutex_
+  size_t crowded_;           // with mutex_; of so many make_room() looks for what may go
   size_t awaited_ = 0;       // with mutex_; of these, how many somebody waits for
   bool asleep_ = false;      // with mutex_; until there is something at all
   bool closing_ = false;     // with mutex_

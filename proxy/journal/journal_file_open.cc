@@ -22,18 +22,28 @@ Error bad_file(std::string_view what, const std::filesystem::path& file) {
                        fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(errno)));
 }
 
-// As a secret: the hashes in it are only as good as their key.
-Result<void> make_private(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+// As a secret: the hashes in it are only as good as their key. A file of this user's own that others may read is made private again: the
+// kubelet lets the group at each file of a volume with an fsGroup, whatever mode it was made with.
+Result<void> make_private(const std::filesystem::path& file, int more_flags) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600);
+  if (descriptor < 0 && errno == ENOENT) return {};  // SQLite makes it, as private as the journal
   if (descriptor < 0) return bad_file("open", file);
   struct stat status {};
-  const int looked = ::fstat(descriptor, &status);
+  const bool was_seen = ::fstat(descriptor, &status) == 0;
+  const bool is_open = was_seen && (status.st_mode & 0077) != 0;
+  const bool is_mended = is_open && status.st_uid == ::geteuid() && ::fchmod(descriptor, 0600) == 0;
   ::close(descriptor);
-  if (looked != 0) return bad_file("look at", file);
-  if ((status.st_mode & 0077) != 0) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("the journal {} has mode {:04o}, which lets others at it; run: chmod 600 {}",
-                                     file.string(), status.st_mode & 07777, file.string()));
+  if (!was_seen) return bad_file("look at", file);
+  if (!is_open || is_mended) return {};
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("the journal {} has mode {:04o}, which lets others at it; run: chmod 600 {}", file.string(),
+                                   status.st_mode & 07777, file.string()));
+}
+
+Result<void> make_all_private(const std::filesystem::path& file) {
+  if (auto made = make_private(file, O_CREAT); !made) return made;
+  for (const char* suffix : {"-wal", "-shm"}) {
+    if (auto made = make_private(file.string() + suffix, 0); !made) return made;
   }
   return {};
 }
@@ -69,7 +79,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   auto locked = lock(file);
   if (!locked) return std::move(locked).error();
   journal.file_lock_ = *std::move(locked);
-  if (auto made = make_private(file); !made) return std::move(made).error();
+  if (auto made = make_all_private(file); !made) return std::move(made).error();
   if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
   if (auto whole = journal.look_for_damage(file); !whole) return std::move(whole).error();
   const std::string settings = fmt::format(

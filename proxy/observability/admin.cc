@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,6 +20,7 @@
 #include "proxy/async/waiter.h"
 #include "proxy/observability/admin/admin_page.h"
 #include "proxy/observability/admin_files.h"
+#include "proxy/observability/record_view.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/state/budgets.h"
@@ -104,7 +107,6 @@ ordered_json cluster_of(const ClusterView& cluster, bool is_ready) {
 }
 
 constexpr std::string_view kHistory = "/history";
-constexpr size_t kHistoryMax = 100'000;  // writes at once
 constexpr size_t kFailuresShown = 10;
 
 void add_error(ordered_json& json, const arm::ErrorCodes& error) {
@@ -181,7 +183,11 @@ arm::Response Admin::history_page(const arm::RequestHead& request) const {
   const std::string asked = std::string(arm::query_parameter(request.target, "last").value_or(""));
   size_t most = 20;
   const bool is_number = asked.empty() || std::from_chars(asked.data(), asked.data() + asked.size(), most).ec == std::errc();
-  if (!is_number || most > kHistoryMax) return admin_text(400, "Bad Request", "last is no number up to 100000");
+  if (!is_number || most > kHistoryMax) {
+    return admin_text(
+        400, "Bad Request",
+        fmt::format("last is no number up to {}; more of a journal is read by: armgate history --last N", kHistoryMax));
+  }
   auto told = sources_.history(most, id ? id->id : "");
   if (!told) return admin_text(503, "Service Unavailable", told.error().context);
   return admin_page(200, "OK", "application/json", *std::move(told) + "\n");
@@ -296,12 +302,21 @@ arm::Response Admin::status_page() const {
   return admin_json(200, "OK", status);
 }
 
+arm::Response Admin::answer_alone(const arm::Request& whole, const std::string& peer) const {
+  const std::lock_guard alone(alone_);
+  try {
+    return answer(whole, peer);
+  } catch (const std::exception& fault) {
+    return admin_text(503, "Service Unavailable", fmt::format("this cannot be told now: {}", fault.what()));
+  }
+}
+
 // The loop turns on meanwhile.
 Task<arm::Response> Admin::answer_aside(const Exchange& exchange) const {
   arm::Response response;
   Waiter done(exchange.executor);
   const std::jthread reader([&] {
-    response = answer(exchange.request, exchange.from.peer);
+    response = answer_alone(exchange.request, exchange.from.peer);
     done.signal(1);
   });
   co_await done.wait();

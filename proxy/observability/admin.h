@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,9 @@ class Admin {
   // (refuse_as_operator).
   arm::Response answer(const arm::Request& whole, const std::string& peer) const;
 
+  // The same, for one caller at a time: what a page takes of memory it takes once. What cannot be done for want of that is a 503.
+  arm::Response answer_alone(const arm::Request& whole, const std::string& peer) const;
+
   Task<Receipt> serve(Exchange& exchange, ClientLink& client) const;
 
  private:
@@ -78,6 +82,7 @@ class Admin {
   arm::Response unlock(const arm::RequestHead& request, const std::string& peer) const;
 
   const AdminSources sources_;
+  mutable std::mutex alone_;
 };
 
 }  // namespace armgate

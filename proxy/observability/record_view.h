@@ -3,6 +3,7 @@
 // Nothing that is secret is in them: no body, no hash of a client, no query of a URL.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "proxy/seams/store.h"
 
 namespace armgate {
+
+// Of writes that the service tells of at once; `armgate history` reads more of a journal by itself.
+inline constexpr size_t kHistoryMax = 1'000;
 
 // The members of one are told in docs/journal.md, "Did it run?".
 nlohmann::json to_json(const JournaledWrite& write);

@@ -52,15 +52,16 @@ TEST(CommandRunner, TheProgramStartsWithTheSignalsThatWeStartedWith) {
 }
 
 TEST(CommandRunner, AQuietProgramReadsNothingAndWhatItPrintsIsGivenBack) {
-  const Finished finished = CommandRunner().run_quietly({"/bin/sh", "-c", "cat; echo one; echo two >&2; exit 3"}, {});
+  const Finished finished =
+      CommandRunner().run_quietly({"/bin/sh", "-c", "cat; echo one; echo two >&2; exit 3"}, {}, kTailBytes);
   EXPECT_EQ(finished.exit_code, 3);
   EXPECT_EQ(finished.printed, "one\ntwo\n");
-  EXPECT_EQ(CommandRunner().run_quietly({"no-such-program-anywhere"}, {}).exit_code, 127);
+  EXPECT_EQ(CommandRunner().run_quietly({"no-such-program-anywhere"}, {}, kTailBytes).exit_code, 127);
 }
 
 TEST(CommandRunner, WhoIsAskedToEndWhileAQuietProgramRunsIsToldSo) {
   const auto run_quietly = [](const std::string& script) {
-    return CommandRunner().run_quietly({"/bin/sh", "-c", script + "; while :; do /bin/sleep 0.01; done"}, {});
+    return CommandRunner().run_quietly({"/bin/sh", "-c", script + "; while :; do /bin/sleep 0.01; done"}, {}, kTailBytes);
   };
   const std::string self = std::to_string(::getpid());
   const Finished ended = run_quietly("trap 'exit 9' INT; kill -INT " + self);
@@ -71,25 +72,33 @@ TEST(CommandRunner, WhoIsAskedToEndWhileAQuietProgramRunsIsToldSo) {
 
 TEST(CommandRunner, AQuietProgramWhoseTimeIsOverIsEnded) {
   const auto began = RealClock().now();
-  const Finished late =
-      CommandRunner().run_quietly({"/bin/sh", "-c", "echo before; exec /bin/sleep 60"}, {}, std::chrono::milliseconds(200));
+  const Finished late = CommandRunner().run_quietly({"/bin/sh", "-c", "echo before; exec /bin/sleep 60"}, {}, kTailBytes,
+                                                    std::chrono::milliseconds(200));
   EXPECT_TRUE(late.is_late);
   EXPECT_EQ(late.exit_code, 128 + SIGTERM);
   EXPECT_EQ(late.printed, "before\n");
   const Finished stubborn = CommandRunner().run_quietly({"/bin/sh", "-c", "trap '' TERM; while :; do /bin/sleep 0.05; done"},
-                                                        {}, std::chrono::milliseconds(200));
+                                                        {}, kTailBytes, std::chrono::milliseconds(200));
   EXPECT_TRUE(stubborn.is_late);
   EXPECT_EQ(stubborn.exit_code, 128 + SIGKILL);
   EXPECT_LT(RealClock().now() - began, std::chrono::seconds(20));
-  EXPECT_FALSE(CommandRunner().run_quietly({"/bin/sh", "-c", "exit 0"}, {}, std::chrono::minutes(1)).is_late);
+  EXPECT_FALSE(CommandRunner().run_quietly({"/bin/sh", "-c", "exit 0"}, {}, kTailBytes, std::chrono::minutes(1)).is_late);
 }
 
 TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {
-  const Finished finished = CommandRunner().run_quietly(
-      {"/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; /bin/sleep 5 & exit 0"}, {});
+  const auto print_lines = [](size_t printed_max) {
+    return CommandRunner().run_quietly(
+        {"/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; /bin/sleep 5 & exit 0"}, {},
+        printed_max);
+  };
+  const Finished finished = print_lines(kTailBytes);
   EXPECT_EQ(finished.exit_code, 0);
-  EXPECT_EQ(finished.printed.size(), 8192u);
+  EXPECT_EQ(finished.printed.size(), kTailBytes);
+  EXPECT_TRUE(finished.is_cut);
   EXPECT_TRUE(finished.printed.ends_with("line 2999\n"));
+  const Finished whole = print_lines(1 << 20);
+  EXPECT_FALSE(whole.is_cut);
+  EXPECT_TRUE(whole.printed.starts_with("line 0\n"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(ChildWatch, AProgramEndsWithUsHoweverWeEnd) {
   if (parent == 0) {
     CommandRunner().run_quietly(
         {"/bin/sh", "-c", "echo $$ > " + started + ".new; mv " + started + ".new " + started + "; exec /bin/sleep 60"},
-        {{"PATH", "/bin:/usr/bin"}});
+        {{"PATH", "/bin:/usr/bin"}}, kTailBytes);
     ::_exit(0);
   }
   pid_t child = 0;

@@ -120,6 +120,8 @@ export const tests = {
                      [configuration.metadata.name, authority.metadata.name, named(documents, "PersistentVolumeClaim").metadata.name]);
     assert.deepEqual(Object.keys(authority.data).sort(), ["ca.pem", "intermediate.key", "intermediate.pem"]);
     assert.deepEqual([volumes[1].secret.defaultMode, securityContext.fsGroup], [0o440, securityContext.runAsGroup]);
+    // Else each start lets the group at every file of the claim's volume.
+    assert.equal(securityContext.fsGroupChangePolicy, "OnRootMismatch");
 
     const file = world.file("armgate.json");
     writeFileSync(file, configuration.data["armgate.json"]);
@@ -162,6 +164,13 @@ export const tests = {
     const places = Object.fromEntries(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
     assert.deepEqual(Object.keys(places).sort(), volumes.map(({ name }) => name).sort());
     const [{ secret }] = volumes.filter(({ name }) => name === "cluster");
+    // The policy lets armgate to each server of the engine.
+    const [, servers] = /^postgres:\/\/(?:[^@/]*@)?([^/?]+)/.exec(settings.cluster.engine);
+    const open = named(documents, "NetworkPolicy").spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port));
+    for (const server of servers.split(",")) {
+      const port = Number(/:([0-9]+)$/.exec(server)?.[1] ?? 5432);
+      assert.ok(open.includes(port), `${server}: the policy lets nobody to port ${port}`);
+    }
     assert.equal(settings.cluster.key_file, path.join(places.cluster, secret.items[0].path));
     const made = documents.find(({ kind, metadata: { name } }) => kind === "Secret" && name === secret.secretName);
     assert.deepEqual(Object.keys(made.data).sort(), ["cluster.key", "password"]);

@@ -136,16 +136,24 @@ export const tests = {
     assert.deepEqual([second.code, /belongs to another armgate that runs/.test(second.stderr)], [3, true], second.stderr);
     gateway.process.child.kill("SIGTERM");
     await withinSeconds(10, "the stop", gateway.process.exit);
-    chmodSync(journalOf(gateway), 0o644);
-    const open = await start(gateway.configFile);
-    assert.deepEqual([open.code, /chmod 600/.test(open.stderr)], [1, true], open.stderr);
-    chmodSync(journalOf(gateway), 0o600);
     writeFileSync(journalOf(gateway), "x".repeat(10_000));
     const damaged = await start(gateway.configFile);
     assert.deepEqual([damaged.code, /move it away/.test(damaged.stderr)], [1, true], damaged.stderr);
     const none = await world.configureGateway(sim);
     const asked = await run(path.join(world.bin, "armgate"), ["history", "--config", none.configFile], { env: { HOME: world.directory } });
     assert.deepEqual([asked.code, /journal.file is not set/.test(asked.stderr)], [1, true], asked.stderr);
+  },
+
+  // The kubelet lets the group at each file of a volume with an fsGroup.
+  "a journal that a group was let at is made private again by the next start": async (world) => {
+    const { gateway } = await startWithScaleSet(world, "0", KEPT);
+    await patchTags(world, gateway, "one", { a: "1" });
+    await kill(gateway);
+    const files = [journalOf(gateway), `${journalOf(gateway)}-wal`, `${journalOf(gateway)}-shm`];
+    for (const file of files) chmodSync(file, 0o660);
+    const next = await startAgain(world, gateway);
+    assert.equal((await patchTags(world, next, "one", { b: "2" })).status, 200);
+    for (const file of files) assert.equal(statSync(file).mode & 0o777, 0o600, file);
   },
 
   "no secret is in the file, and what ended in order leaves nothing to take up": async (world) => {

@@ -1,6 +1,6 @@
 // The Debian package: what it holds works where it is put, with what came with it. It is unpacked, not installed.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./harness.mjs";
@@ -52,6 +52,34 @@ export const tests = {
     for (const [shell, place] of Object.entries(places)) {
       assert.equal(readFileSync(at("usr/share", place), "utf8"), (await armgate("completion", shell)).stdout.toString());
     }
+  },
+
+  // With scripts in place of all programs that it calls: what it would do to this machine.
+  "the first install makes an authority unless there is one, and an upgrade never does": async (world) => {
+    await unpacked(world);
+    const stubs = path.join(world.directory, "stubs");
+    mkdirSync(stubs);
+    const log = path.join(world.directory, "called");
+    const stub = (name, script) => writeFileSync(path.join(stubs, name), `#!/bin/sh\necho "${name} $*" >>${log}\n${script}\n`, { mode: 0o755 });
+    for (const name of ["getent", "adduser", "install", "chmod", "deb-systemd-helper", "deb-systemd-invoke", "systemctl"]) stub(name, "");
+    stub("runuser", 'shift 3; exec "$@"');
+    const there = path.join(world.directory, "there");
+    const after = async (before, former, init = `echo "$AT" >${there}`) => {
+      for (const file of [log, there]) rmSync(file, { force: true });
+      if (before) writeFileSync(there, `${before}\n`);
+      stub("armgate", `case "$2" in path) cat ${there} 2>/dev/null || exit 1;; init) ${init};; esac`);
+      const done = await run("sh", [path.join(world.directory, "control/postinst"), "configure", ...former],
+                             { env: { PATH: `${stubs}:/usr/bin:/bin`, AT: "/var/lib/armgate/ca/ca.pem" } });
+      const called = readFileSync(log, "utf8");
+      return { code: done.code, made: called.includes("armgate ca init"), opened: called.includes("chmod 0711 /var/lib/armgate/ca\n") };
+    };
+    assert.deepEqual(await after(null, [""]), { code: 0, made: true, opened: true });
+    assert.deepEqual(await after("/srv/ca/ca.pem", [""]), { code: 0, made: false, opened: false });
+    assert.deepEqual(await after(null, [""], `echo /srv/ca/ca.pem >${there}`), { code: 0, made: true, opened: false });
+    for (const before of [null, "/var/lib/armgate/ca/ca.pem", "/srv/ca/ca.pem"]) {
+      assert.deepEqual(await after(before, ["0.0.9"], "exit 1"), { code: 0, made: false, opened: false }, String(before));
+    }
+    assert.notEqual((await after(null, [""], "exit 1")).code, 0, "the service could not begin");
   },
 
   "the package says what it needs, and its service ends later than armgate's drain": async (world) => {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -15,16 +16,18 @@ namespace armgate::heal {
 namespace {
 
 constexpr Duration kLookMax = std::chrono::minutes(3);       // kubectl gives up by itself before
+constexpr size_t kParsedBytesMax = 1 << 20;                  // of output that is read: tokens, thousands of nodes
 constexpr Duration kBesideDrain = std::chrono::seconds(10);  // for kubectl to say which pods it gave up on
 
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
-  return printable(std::string_view(text).substr(text.rfind('\n') + 1));
+  const std::string_view last = std::string_view(text).substr(text.rfind('\n') + 1);
+  return printable(last.substr(last.size() - std::min(last.size(), kTailBytes)));
 }
 
 Finished run_to_its_end(const Words& words, const Environment& environment, Duration most) {
   CommandRunner runner;
-  Finished finished = runner.run_quietly(words, environment, most);
+  Finished finished = runner.run_quietly(words, environment, kParsedBytesMax, most);
   note_interruptions(finished.interruptions);
   return finished;
 }
@@ -43,6 +46,10 @@ Error failed(const Words& words, const Finished& finished, Duration most) {
 Result<std::string> run_command(const Words& words, const Environment& environment, Duration most) {
   Finished finished = run_to_its_end(words, environment, most);
   if (finished.exit_code != 0 || finished.is_late) return failed(words, finished, most);
+  if (finished.is_cut) {
+    return gateway_error(ErrorKind::TooLarge,
+                         fmt::format("{} printed more than the {} bytes that are read of it", words.front(), kParsedBytesMax));
+  }
   return std::move(finished.printed);
 }
 

@@ -10,7 +10,7 @@
 
 namespace armgate::heal {
 
-// What it printed. BadInput: it failed, or was not at its end in time.
+// What it printed. BadInput: it failed, or was not at its end in time; TooLarge: it printed more than is read.
 Result<std::string> run_command(const Words& words, const Environment& environment, Duration most);
 
 // Whether kubectl is there and can read the file. Nobody else is asked.

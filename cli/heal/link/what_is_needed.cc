@@ -16,16 +16,6 @@ namespace {
 
 using Says = Guard::Says;
 
-// The client that keeps the cluster; empty: nobody does, as far as the service shows it.
-std::string keeper_of(const nlohmann::json& status, const Target& target) {
-  const std::string lease = "LEASE " + lower_text(target.cluster);
-  for (const auto& write : status.value("writes", nlohmann::json::array())) {
-    const bool is_of_cluster = write.is_object() && write.value("what", "").starts_with(lease);
-    if (is_of_cluster) return write.value("client", "somebody");
-  }
-  return {};
-}
-
 Guard service(const Config& config, const Target& target) {
   const auto refuse = [](std::string why) { return Guard{"service", Says::Refuse, std::move(why)}; };
   const auto page = fetch_status(config);
@@ -36,12 +26,24 @@ Guard service(const Config& config, const Target& target) {
   const std::string mode = status["mode"];
   if (mode != "protect")
     return refuse(fmt::format("armgate runs in the mode {}, in which nobody waits: a lease would keep nobody out", mode));
-  const std::string keeper = keeper_of(status, target);
+  const std::string keeper = keeper_of(*page, target);
   if (!keeper.empty()) return refuse(fmt::format("{} is in a lease of {}", target.cluster, keeper));
   return {"service", Says::Pass, fmt::format("armgate answers at {} and can keep others away meanwhile", config.listen.admin)};
 }
 
 }  // namespace
+
+std::string keeper_of(std::string_view status, const Target& target) {
+  const auto json = nlohmann::json::parse(status, nullptr, false);
+  if (!json.is_object()) return {};
+  const std::string lease = "LEASE " + lower_text(target.cluster);
+  for (const auto& write : json.value("writes", nlohmann::json::array())) {
+    const std::string what = write.is_object() ? write.value("what", "") : std::string();
+    const bool is_of_cluster = what.starts_with(lease) && (what.size() == lease.size() || what[lease.size()] == '/');
+    if (is_of_cluster) return write.value("client", "somebody");
+  }
+  return {};
+}
 
 std::vector<Guard> what_is_needed(const Config& config, const HealRequest& request) {
   std::vector<Guard> guards{service(config, request.target)};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,17 +62,21 @@ arm::Response lease_page(const LeaseSources& sources, const RunLeases::Lease& le
                        {"ttl_ms", whole_milliseconds(sources.leases.options().ttl)},
                        {"age_ms", whole_milliseconds(lease.age)}};
   if (!lease.held) page["behind"] = lease.behind;
+  if (lease.behind_age) page["behind_ms"] = whole_milliseconds(*lease.behind_age);
   return admin_json(status, reason, page);
+}
+
+std::optional<arm::Response> refuse_for_mode(const LeaseSources& sources) {
+  const rules::Mode mode = sources.mode();
+  if (mode == rules::Mode::Protect) return std::nullopt;
+  return admin_text(409, "Conflict",
+                    fmt::format("the mode is {}, in which nobody waits: a lease would keep nobody out", to_text(mode)));
 }
 
 arm::Response take(const LeaseSources& sources, const arm::Request& request) {
   const auto wanted = read_wanted(request.body);
   if (!wanted) return admin_text(400, "Bad Request", wanted.error().context);
-  if (sources.mode() != rules::Mode::Protect) {
-    return admin_text(
-        409, "Conflict",
-        fmt::format("the mode is {}, in which nobody waits: a lease would keep nobody out", to_text(sources.mode())));
-  }
+  if (auto refused = refuse_for_mode(sources)) return *std::move(refused);
   const auto lease = sources.leases.take(wanted->resources, sources.client_of(wanted->client), wanted->client, wanted->purpose,
                                          sources.clock.now());
   if (!lease) return admin_text(409, "Conflict", lease.error().context);
@@ -90,6 +95,9 @@ arm::Response answer_leases(const LeaseSources& sources, const arm::Request& req
     arm::Response refused = admin_text(405, "Method Not Allowed", "send POST /leases, POST /leases/ID or DELETE /leases/ID");
     refused.head.fields.add("Allow", names_one ? "POST, DELETE" : "POST");
     return refused;
+  }
+  if (posts) {
+    if (auto refused = refuse_for_mode(sources)) return *std::move(refused);
   }
   const std::string_view id = path.substr(kLeasesPath.size() + 1);
   const TimePoint now = sources.clock.now();

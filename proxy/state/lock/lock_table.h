@@ -140,6 +140,8 @@ class QueuePosition {
 
   // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
   std::optional<ClaimInfo> holder() const;
+  // When the newest of what it waits for came, of that which ARM may be at; nothing: ARM is at none of it.
+  std::optional<TimePoint> newest_at_arm() const;
 
   // Requires: granted(). The position is used up.
   WriteLease into_lease();

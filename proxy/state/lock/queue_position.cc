@@ -43,6 +43,19 @@ std::optional<ClaimInfo> QueuePosition::holder() const {
   return std::nullopt;
 }
 
+std::optional<TimePoint> QueuePosition::newest_at_arm() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  std::optional<TimePoint> newest;
+  for (const ClaimKey& key : claim_->keys) {
+    for (const auto& other : table_->state_of(key.hash).holders) {
+      const bool is_before = other != claim_ && !rules::compatible(other->mode_on(key.hash), key.mode);
+      if (!is_before || other->info.is_turn || other->phase.load(std::memory_order_relaxed) == WritePhase::Again) continue;
+      newest = std::max(newest.value_or(other->info.since), other->info.since);
+    }
+  }
+  return newest;
+}
+
 WriteLease QueuePosition::into_lease() {
   GATE_CHECK(granted(), "only a granted position becomes a lease");
   {

@@ -19,10 +19,11 @@ void RunLeases::hold_if_granted(Kept& kept) {
 }
 
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
-  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since, kept.ids, {}};
+  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, {}, now - kept.since, kept.ids, {}};
   if (lease.held) return lease;
   if (kept.coming) lease.behind = "the other armgates, which are being told";
   if (kept.coming) return lease;
+  if (const auto newest = kept.position->newest_at_arm()) lease.behind_age = now - *newest;
   const auto holder = kept.position->holder();
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)

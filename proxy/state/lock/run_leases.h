@@ -49,7 +49,8 @@ class RunLeases {
     std::string client;   // the name whose writes it lets in
     std::string purpose;  // for people
     bool held = false;
-    std::string behind;  // what it waits for, for people; empty if it is held
+    std::string behind;                    // what it waits for, for people; empty if it is held
+    std::optional<Duration> behind_age{};  // since the newest of that came which ARM may be at; nothing: ARM is at none of it
     Duration age{};
     std::string resources;  // for people: the ids
     std::string over;       // why it ended by itself, for people

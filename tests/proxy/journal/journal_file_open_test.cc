@@ -1,6 +1,7 @@
 // Who may use a journal's file, and which files are none.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -77,14 +78,33 @@ TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
   EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "to look at a file makes none";
   EXPECT_FALSE(std::filesystem::exists(path_));
   { open(); }
-  ::chmod(path_.c_str(), 0640);
-  EXPECT_NE(error_of_opening().find("chmod 600"), std::string::npos) << error_of_opening();
-  ::chmod(path_.c_str(), 0600);
+  if (::chmod(path_.c_str(), 0640); ::chown(path_.c_str(), 65532, 65532) == 0) {
+    EXPECT_NE(error_of_opening().find("chmod 600"), std::string::npos) << error_of_opening();
+    ASSERT_EQ(::chown(path_.c_str(), ::geteuid(), ::getegid()), 0);
+  }
   {
     auto database = Database::open(path_, Database::Access::Write);
     ASSERT_TRUE(database->run("PRAGMA user_version = 99").ok());
   }
   EXPECT_NE(error_of_opening().find("another version"), std::string::npos) << error_of_opening();
+}
+
+// As the kubelet leaves the files of a volume whose group it sets (fsGroup), at each start.
+TEST_F(JournalFileTest, OwnFilesThatAGroupMayReadAreMadePrivateAgain) {
+  { open(); }
+  const auto beside = [&](const char* suffix) { return path_.string() + suffix; };
+  const auto files = {beside(""), beside("-wal"), beside("-shm")};
+  for (const std::string& file : files) {
+    std::ofstream(file, std::ios::app).flush();
+    ASSERT_EQ(::chmod(file.c_str(), 0660), 0);
+  }
+  EXPECT_FALSE(open().is_new());
+  const JournalFile again = open();
+  for (const std::string& file : files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) continue;
+    EXPECT_EQ(status.st_mode & 07777, 0600u) << file;
+  }
 }
 
 TEST_F(JournalFileTest, DamageIsFoundAtTheStartAndByACheckWhereverItIs) {

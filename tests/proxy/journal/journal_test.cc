@@ -204,6 +204,33 @@ TEST_F(JournalTest, WhileItCannotBeWrittenNothingIsSentAndOutcomesAreKept) {
   EXPECT_NE(again->previous_process()->open[0].id, *before);
 }
 
+// A full disk may last for days.
+TEST_F(JournalTest, WhileItCannotBeWrittenWhatNobodyWaitsForIsBounded) {
+  Journal::Options options;
+  options.write_max = std::chrono::seconds(10);
+  options.queue_max = 100;
+  auto journal = open(options);
+  const auto before = intend(*journal);
+  ASSERT_TRUE(before.ok());
+  run_elsewhere(
+      "CREATE TRIGGER full BEFORE INSERT ON states BEGIN SELECT RAISE(ABORT, 'no space left'); END;"
+      "CREATE TRIGGER full2 BEFORE UPDATE ON writes BEGIN SELECT RAISE(ABORT, 'no space left'); END;");
+  journal->record_outcome(*before, done());
+  for (int i = 0; i < 5'000; ++i) {
+    journal->record_replay(*before);
+    journal->record_state({"/subscriptions/s", "Failed" + std::to_string(i), clock_.wall()});
+    if (i % 500 == 0) pause(std::chrono::milliseconds(3));
+    EXPECT_LE(journal->queued(), 202u);
+  }
+  pause(std::chrono::milliseconds(1500));  // it has tried again
+  EXPECT_LE(journal->queued(), 202u);
+  run_elsewhere("DROP TRIGGER full; DROP TRIGGER full2;");
+  journal.reset();
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  EXPECT_TRUE(file->newest(1)->at(0).outcome.has_value()) << "what became of a write is kept";
+  EXPECT_EQ((*file->state_of("/subscriptions/s"))->state, "Failed4999");
+}
+
 TEST_F(JournalTest, AWriterThatCannotKeepUpRefusesInTime) {
   Journal::Options options;
   options.write_max = std::chrono::milliseconds(200);

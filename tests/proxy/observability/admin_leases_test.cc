@@ -67,6 +67,7 @@ TEST_F(AdminLeases, OneIsTakenRenewedAndGivenBack) {
   EXPECT_EQ(page.at("client"), "heal-1");
   EXPECT_EQ(page.at("state"), "waiting");
   EXPECT_THAT(page.at("behind").get<std::string>(), HasSubstr("PUT /subscriptions/s of one, since 9 s"));
+  EXPECT_EQ(page.at("behind_ms"), 9'000);
   EXPECT_EQ(page.at("ttl_ms"), 60'000);
   EXPECT_EQ(page.at("age_ms"), 0);
   EXPECT_EQ(send(Method::Post, "/leases", kOther).head.status, 409) << "one at a time";
@@ -77,7 +78,7 @@ TEST_F(AdminLeases, OneIsTakenRenewedAndGivenBack) {
   EXPECT_EQ(renewed.head.status, 200);
   EXPECT_EQ(json::parse(renewed.body).at("state"), "held");
   EXPECT_EQ(json::parse(renewed.body).at("age_ms"), 5'000);
-  EXPECT_FALSE(json::parse(renewed.body).contains("behind"));
+  for (const char* member : {"behind", "behind_ms"}) EXPECT_FALSE(json::parse(renewed.body).contains(member));
   EXPECT_EQ(send(Method::Delete, own).head.status, 200);
   for (const Method method : {Method::Post, Method::Delete}) EXPECT_EQ(send(method, own).head.status, 404);
   EXPECT_THAT(told_, ElementsAre("lease-taken heal-1 ops", "lease-released heal-1 ops")) << "and not of a renewal";
@@ -153,6 +154,9 @@ TEST_F(AdminLeases, OnlyWhereOthersWaitIsOneTaken) {
   const arm::Response refused = send(Method::Post, "/leases", kAsked);
   EXPECT_EQ(refused.head.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("the mode is observe"));
+  const arm::Response renewed = send(Method::Post, own);
+  EXPECT_EQ(renewed.head.status, 409) << "nor renewed: it keeps nobody out any more";
+  EXPECT_EQ(renewed.body, refused.body);
   EXPECT_EQ(send(Method::Delete, own).head.status, 200) << "one of before can be given back";
 }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,13 @@ class AdminTest : public testing::Test {
     request.body = std::move(body);
     return admin_.answer(request, peer);
   }
+  arm::Response asked_alone(const std::string& target) {
+    arm::Request request;
+    request.head.method = arm::Method::Get;
+    request.head.target = target;
+    request.head.host = "127.0.0.1";
+    return admin_.answer_alone(request, "127.0.0.1:1");
+  }
   json status() { return json::parse(get("/status").body); }
 
   // A write that stands in line since `age` ago.
@@ -85,6 +93,7 @@ class AdminTest : public testing::Test {
   OperationLeases op_leases_{Hasher(HashKey{1, 2})};
   Result<std::string> history_ = std::string("{}");
   std::vector<std::string> asked_for_history_;
+  bool history_fails_ = false;
   Admin admin_{{clock_,
                 locks_,
                 results_,
@@ -99,6 +108,7 @@ class AdminTest : public testing::Test {
                 },
                 [this](size_t most, const std::string& resource) {
                   asked_for_history_.push_back(std::to_string(most) + resource);
+                  if (history_fails_) throw std::bad_alloc();
                   return history_;
                 },
                 false,
@@ -145,13 +155,20 @@ TEST_F(AdminTest, HistoryIsWhatMemoryHas) {
   EXPECT_EQ(get("/history").body, "{}\n");
   EXPECT_EQ(get("/history/subscriptions/S?last=3").head.status, 200);
   EXPECT_EQ(asked_for_history_, (std::vector<std::string>{"20", "3/subscriptions/s"}));
+  EXPECT_EQ(asked_alone("/history").head.status, 200);
   EXPECT_EQ(get("/history/x").head.status, 400);
   EXPECT_EQ(get("/history?last=many").head.status, 400);
-  EXPECT_EQ(get("/history?last=1000000").head.status, 400);
+  EXPECT_EQ(get("/history?last=1000").head.status, 200);
+  EXPECT_EQ(get("/history?last=5000").head.status, 400);
+  EXPECT_EQ(get("/history?last=5000").body,
+            "last is no number up to 1000; more of a journal is read by: armgate history --last N\n");
   EXPECT_EQ(get("/history", "armgate.example").head.status, 403) << "it names resources";
   history_ = gateway_error(ErrorKind::BadInput, "the journal cannot be read");
   EXPECT_EQ(get("/history").head.status, 503);
   EXPECT_EQ(get("/history").body, "the journal cannot be read\n");
+  history_fails_ = true;
+  EXPECT_EQ(asked_alone("/history").head.status, 503) << "whatever goes wrong, the process goes on";
+  EXPECT_THAT(asked_alone("/history").body, HasSubstr("this cannot be told now: "));
 }
 
 TEST_F(AdminTest, HowOperationsEndedAndWhatIsSickOfItIsTold) {

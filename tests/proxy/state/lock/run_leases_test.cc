@@ -68,6 +68,11 @@ TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
   ASSERT_TRUE(lease.ok());
   EXPECT_FALSE(lease->held);
   EXPECT_EQ(lease->behind, "PUT cluster of other, since 0 s");
+  EXPECT_EQ(lease->behind_age, seconds(0));
+  runs.set_phase(WritePhase::Again);
+  EXPECT_EQ(leases.renew(lease->id, now)->behind_age, std::nullopt) << "ARM refused it, and is at none of it";
+  runs.set_phase(WritePhase::Runs);
+  EXPECT_EQ(leases.renew(lease->id, now + seconds(9))->behind_age, seconds(9));
   EXPECT_FALSE(leases.lets_in(kHeal, {{"cluster", LockMode::Exclusive}})) << "not before it is held";
   runs.release();
   EXPECT_FALSE(earlier.granted());

@@ -173,7 +173,10 @@ Result<std::vector<LogEvent>> read_log(const World& world, const Target& target,
 Result<std::optional<WallTime>> operation_start(const World& world, const Target& target) {
   const auto events = read_log(world, target, group_of(target), kStartLookBack);
   if (!events) return events.error();
-  return latest_start(*events, target.cluster);
+  auto started = latest_start(*events, target.cluster);
+  const auto age = world.behind_age ? world.behind_age() : std::nullopt;
+  if (started && age) started = std::max(*started, std::chrono::time_point_cast<WallTime::duration>(world.wall() - *age));
+  return started;
 }
 
 Result<Inspection> inspect(const World& world, const Target& target, const GuardOptions& options, const StandIn& stand_in) {

@@ -20,7 +20,8 @@ Result<std::vector<Pool>> read_pools(const World& world, const Target& target);
 
 // Events of the group in [now - back, now], all pages. A 403 that may be a role that does not hold yet is asked again for 5 min.
 Result<std::vector<LogEvent>> read_log(const World& world, const Target& target, const std::string& group, Duration back);
-// When the cluster's newest operation began (of the last 14 days).
+// When the cluster's newest operation that has not ended began (of the last 14 days). The log is minutes late: armgate may know of a
+// younger one, and that counts then.
 Result<std::optional<WallTime>> operation_start(const World& world, const Target& target);
 
 // ARM's code and words in an answer that is no success.

@@ -146,7 +146,10 @@ void apply(const Event& event, Progress& progress) {
     case Event::Kind::Taken: progress.snapshot_file = event.text; break;
     case Event::Kind::Intend: apply_intent(event.phase, progress); break;
     case Event::Kind::Answer: apply_answer(event.status, progress.sent[index]); break;
-    case Event::Kind::Done: progress.done[index] = true; break;
+    case Event::Kind::Done:
+      progress.done[index] = true;
+      progress.sent[index].status = 0;  // asked again, it decides anew
+      break;
     case Event::Kind::Stopped:
       // Whoever takes it up decides anew: an answer of before says nothing any more.
       for (Progress::Sent& sent : progress.sent) sent.status = sent.times_taken = 0;

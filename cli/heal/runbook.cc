@@ -278,12 +278,16 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
 
 Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   if (auto ended = prepare(inspected)) return *ended;
-  bool asked_again = false;  // whoever takes a run up, perhaps days later, asks for itself
+  // Whoever takes a run up, perhaps days later, asks for itself: by then another operation may run, and pods may be on the nodes again.
+  const bool is_taken_up = !inspected;
+  bool asked_again = false;
   for (const Step& step : all_steps()) {
-    if (journal_.progress().is_done(step.phase)) continue;
+    const bool may_run_again = step.phase == Phase::Abort && is_taken_up && has_touched_nothing() && !stand_in_is_there();
+    if (journal_.progress().is_done(step.phase) && !may_run_again) continue;
     if (auto ended = interruption(step.phase)) return *ended;
     if (has_touched_nothing() && over(ends_)) return stop(step.phase, "the time for the whole run is over");
-    const bool drains_now = step.phase == Phase::Delete && world_.drain && !journal_.progress().is_done(Phase::Drain);
+    const bool drains_now =
+        step.phase == Phase::Delete && world_.drain && (is_taken_up || !journal_.progress().is_done(Phase::Drain));
     const bool is_turn = step.phase == Phase::Delete ? !asked_again || drains_now
                                                      : step.phase == Phase::StandIn && !asked_again && !stand_in_is_there();
     if (has_touched_nothing() && is_turn) {

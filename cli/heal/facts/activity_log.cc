@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "base/text.h"
 #include "base/utc.h"
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kScaleSetWrite = "Microsoft.Compute/virtualMachineScaleSets/write";
-constexpr std::string_view kClusterWrite = "managedclusters/write";
+constexpr std::string_view kOfClusters = "microsoft.containerservice/managedclusters/";
 
 std::string text_at(const Json& object, std::string_view member) {
   const auto found = object.is_object() ? object.find(member) : object.end();
@@ -36,6 +37,18 @@ std::string code_in(const Json& event) {
   return text_at(message["error"], "code");
 }
 
+bool is_of_cluster(const LogEvent& event, std::string_view cluster_id) {
+  const std::string_view resource = event.resource;
+  const bool is_at_or_under = equal_ignoring_case(resource.substr(0, cluster_id.size()), cluster_id) &&
+                              (resource.size() == cluster_id.size() || resource[cluster_id.size()] == '/');
+  return is_at_or_under && equal_ignoring_case(std::string_view(event.operation).substr(0, kOfClusters.size()), kOfClusters);
+}
+
+// Case does not count in names and resources.
+std::string key_of(const LogEvent& event) {
+  return fmt::format("{} {} {}", event.correlation, lower_text(event.operation), lower_text(event.resource));
+}
+
 }  // namespace
 
 Result<LogPage> read_log_page(std::string_view json) {
@@ -49,8 +62,8 @@ Result<LogPage> read_log_page(std::string_view json) {
     if (!item.is_object()) return unreadable("an event is no object");
     const auto at = parse_utc(text_at(item, "eventTimestamp"));
     if (!at) return unreadable("an event has no time");
-    page.events.push_back(
-        {*at, text_at(item, "resourceId"), value_of(item, "operationName"), value_of(item, "status"), code_in(item)});
+    page.events.push_back({*at, text_at(item, "resourceId"), value_of(item, "operationName"), value_of(item, "status"),
+                           code_in(item), text_at(item, "correlationId")});
   }
   page.next = text_at(body, "nextLink");
   return page;
@@ -72,11 +85,19 @@ size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool
 }
 
 std::optional<WallTime> latest_start(const std::vector<LogEvent>& events, std::string_view cluster_id) {
+  std::map<std::string, WallTime> ends;  // the last of each
+  for (const LogEvent& event : events) {
+    const bool is_end = event.status == "Succeeded" || event.status == "Failed" || event.status == "Canceled";
+    if (!is_end || !is_of_cluster(event, cluster_id)) continue;
+    WallTime& end = ends.try_emplace(key_of(event), event.at).first->second;
+    end = std::max(end, event.at);
+  }
   std::optional<WallTime> latest;
   for (const LogEvent& event : events) {
-    const bool starts = event.status == "Started" && contains_ignoring_case(event.operation, kClusterWrite) &&
-                        equal_ignoring_case(event.resource, cluster_id);
-    if (starts && (!latest || event.at > *latest)) latest = event.at;
+    if (event.status != "Started" || !is_of_cluster(event, cluster_id)) continue;
+    const auto end = ends.find(key_of(event));
+    const bool has_ended = end != ends.end() && end->second >= event.at;
+    if (!has_ended && (!latest || event.at > *latest)) latest = event.at;
   }
   return latest;
 }

@@ -18,10 +18,11 @@ namespace armgate::heal {
 
 struct LogEvent {
   WallTime at{};
-  std::string resource;   // as logged
-  std::string operation;  // operationName.value
-  std::string status;     // status.value
-  std::string code;       // error.code in properties.statusMessage; empty: none that can be read
+  std::string resource;       // as logged
+  std::string operation;      // operationName.value
+  std::string status;         // status.value
+  std::string code;           // error.code in properties.statusMessage; empty: none that can be read
+  std::string correlation{};  // correlationId: the same in all events of an operation
 };
 
 struct LogPage {
@@ -40,7 +41,9 @@ inline constexpr std::string_view kStormCode = "NetworkingInternalOperationError
 // Failed writes of the scale set of this pool with that code.
 size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool);
 
-// When the newest operation on the cluster began; nothing if none is logged.
+// When the newest operation began that is not logged to have ended: on the cluster, or on something of it, for a write of a pool keeps
+// the cluster as well. Nothing: none is logged. An operation has ended with the first Succeeded, Failed or Canceled of its correlation,
+// name and resource; one client may begin several under one correlation.
 std::optional<WallTime> latest_start(const std::vector<LogEvent>& events, std::string_view cluster_id);
 
 }  // namespace armgate::heal

@@ -84,6 +84,7 @@ class Session {
                   .interrupted = Interruptions::now,
                   .lease_held = [this, lease] { return lease_held(lease); },
                   .tell = [this](const Told& told) { tell(told); }};
+    if (lease != nullptr) outside.behind_age = [lease] { return lease->behind_age(); };
     if (!access.kubeconfig.empty())
       outside.nodes = [this, access](const std::string& pool) { return count_nodes(access, request_.environment, pool); };
     if (access.drains)

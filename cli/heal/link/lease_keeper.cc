@@ -52,6 +52,8 @@ Result<bool> LeaseKeeper::renew() {
   if (!complete) return gateway_error(ErrorKind::BadInput, "what answers at listen.admin gives no leases");
   id_ = lease["lease"];
   behind_ = lease.value("behind", "");
+  behind_age_.reset();
+  if (lease.contains("behind_ms")) behind_age_ = std::chrono::milliseconds(lease.value("behind_ms", int64_t{0}));
   ttl_ = std::chrono::milliseconds(lease.value("ttl_ms", int64_t{60'000}));
   return lease["state"] == "held";
 }
@@ -64,6 +66,11 @@ Result<bool> LeaseKeeper::held() {
 std::string LeaseKeeper::behind() const {
   const std::lock_guard lock(mutex_);
   return behind_;
+}
+
+std::optional<Duration> LeaseKeeper::behind_age() const {
+  const std::lock_guard lock(mutex_);
+  return behind_age_;
 }
 
 bool LeaseKeeper::was_taken_anew() {

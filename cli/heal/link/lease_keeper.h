@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,6 +28,8 @@ class LeaseKeeper {
   // BadInput: somebody else has it, or there can be none.
   Result<bool> held();
   std::string behind() const;  // what it waits for
+  // Since when ARM may be at that; nothing: it waits for nothing that was sent.
+  std::optional<Duration> behind_age() const;
   // Whether it was lost and taken again since this was asked last.
   bool was_taken_anew();
 
@@ -42,6 +45,7 @@ class LeaseKeeper {
   bool ending_ = false;
   std::string id_;  // empty: none
   std::string behind_;
+  std::optional<Duration> behind_age_;
   bool was_taken_anew_ = false;
   Duration ttl_ = std::chrono::seconds(60);
   std::thread thread_;

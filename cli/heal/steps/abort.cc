@@ -1,5 +1,5 @@
-// The operation that runs for ever is aborted: nothing else can be done on the cluster before. Abort goes again only if ARM took none
-// since this run began or was taken up, and the operation is old enough: it may be another one by then, and somebody's.
+// The operation that runs for ever is aborted: nothing else can be done on the cluster before. While ARM is at an abort none goes again;
+// once that was seen to be done, or the run has stopped, what runs then may be another operation, and somebody's: it must be old enough.
 #include <fmt/format.h>
 
 #include "cli/heal/facts/guards.h"

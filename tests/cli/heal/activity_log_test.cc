@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/utc.h"
 
 namespace armgate::heal {
@@ -53,19 +56,60 @@ TEST(ActivityLog, APageIsReadAndAnUnreadableMessageHasNoCode) {
     EXPECT_FALSE(read_log_page(bad).ok()) << bad;
 }
 
+// An event of the cluster's own write, if nothing else is said.
+LogEvent event(const char* at, const char* status, const char* correlation, const std::string& resource = kCluster,
+               const char* operation = "Microsoft.ContainerService/managedClusters/write") {
+  return {*parse_utc(at), resource, operation, status, "", correlation};
+}
+
+std::string start_in(const std::vector<LogEvent>& events, const std::string& cluster = kCluster) {
+  const auto start = latest_start(events, cluster);
+  return start ? utc_text(*start) : "none";
+}
+
 TEST(ActivityLog, TheNewestStartOfTheVeryClusterCounts) {
-  const auto start = [](const char* at, const std::string& resource, const char* status = "Started") {
-    return LogEvent{*parse_utc(at), resource, "Microsoft.ContainerService/managedClusters/write", status, ""};
-  };
-  const std::vector<LogEvent> events = {start("2026-01-01T00:00:00Z", kCluster), start("2026-01-01T02:00:00Z", kCluster),
-                                        start("2026-01-01T03:00:00Z", kCluster + "2"),
-                                        start("2026-01-01T04:00:00Z", kCluster, "Failed"),
-                                        start("2026-01-01T01:00:00Z", kCluster)};
-  EXPECT_EQ(utc_text(*latest_start(events, kCluster)), "2026-01-01T02:00:00Z");
-  EXPECT_EQ(latest_start({}, kCluster), std::nullopt);
+  const std::vector<LogEvent> events = {
+      event("2026-01-01T00:00:00Z", "Started", "a"), event("2026-01-01T02:00:00Z", "Started", "b"),
+      event("2026-01-01T03:00:00Z", "Started", "c", kCluster + "2"), event("2026-01-01T04:00:00Z", "Accepted", "b"),
+      event("2026-01-01T01:00:00Z", "Started", "d")};
+  EXPECT_EQ(start_in(events), "2026-01-01T02:00:00Z");
+  EXPECT_EQ(start_in({}), "none");
   std::string upper = kCluster;
   upper.replace(1, 13, "SUBSCRIPTIONS");
-  EXPECT_TRUE(latest_start(events, upper).has_value());
+  EXPECT_EQ(start_in(events, upper), "2026-01-01T02:00:00Z");
+}
+
+// The old one has ended, so the one that runs is another: of it nothing is known.
+TEST(ActivityLog, AnOperationThatHasEndedIsNotTheOneThatRuns) {
+  for (const char* status : {"Succeeded", "Failed", "Canceled"}) {
+    EXPECT_EQ(start_in({event("2026-01-01T00:00:00Z", "Started", "a"), event("2026-01-01T00:10:00Z", status, "a")}), "none")
+        << status;
+    EXPECT_EQ(start_in({event("2026-01-01T00:00:00Z", "Started", "a"), event("2026-01-01T00:10:00Z", status, "b")}),
+              "2026-01-01T00:00:00Z")
+        << "another operation's end";
+  }
+  EXPECT_EQ(start_in({event("2026-01-01T00:20:00Z", "Started", "a"), event("2026-01-01T00:00:00Z", "Started", "a"),
+                      event("2026-01-01T00:10:00Z", "Succeeded", "a")}),
+            "2026-01-01T00:20:00Z")
+      << "the second of one correlation still runs";
+  EXPECT_EQ(start_in({event("2026-01-01T00:00:00Z", "Started", "a"),
+                      event("2026-01-01T00:01:00Z", "Succeeded", "a", kCluster,
+                            "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action")}),
+            "2026-01-01T00:00:00Z")
+      << "the end of another operation under the same correlation";
+}
+
+TEST(ActivityLog, AWriteOfAPoolKeepsTheClusterToo) {
+  const std::string pool = kCluster + "/agentPools/work";
+  constexpr const char* kPoolWrite = "Microsoft.ContainerService/managedClusters/agentPools/write";
+  EXPECT_EQ(start_in({event("2026-01-01T00:00:00Z", "Started", "a"),
+                      event("2026-01-01T01:00:00Z", "Started", "b", pool, kPoolWrite)}),
+            "2026-01-01T01:00:00Z");
+  EXPECT_EQ(
+      start_in({event("2026-01-01T00:00:00Z", "Started", "a"),
+                event("2026-01-01T01:00:00Z", "Started", "b", kCluster + "/providers/x/y/z", "Microsoft.Insights/write")}),
+      "2026-01-01T00:00:00Z")
+      << "what other providers hang on it";
 }
 
 TEST(ActivityLog, TheFilterIsTheOneThatAzureMonitorKnows) {

@@ -45,6 +45,8 @@ TEST_F(HealJournal, ARunIsReadAgainAsItWasWritten) {
     ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Abort, "", "", 202}).ok());
     ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
     ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::StandIn, "PUT y"}).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Delete, "DELETE z"}).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
   }
   const Journal journal = *Journal::resume(directory.path() / "runs", "run-1");
   const Progress& progress = journal.progress();
@@ -52,7 +54,9 @@ TEST_F(HealJournal, ARunIsReadAgainAsItWasWritten) {
   EXPECT_EQ(progress.target.pool, "system");
   EXPECT_EQ(progress.begun, kAt);
   EXPECT_TRUE(progress.is_done(Phase::Abort));
-  EXPECT_TRUE(progress.of(Phase::Abort).accepted());
+  EXPECT_FALSE(progress.of(Phase::Abort).accepted()) << "it was done: asked again, it decides anew";
+  EXPECT_TRUE(progress.of(Phase::Abort).may_have_run());
+  EXPECT_TRUE(progress.of(Phase::Delete).accepted());
   EXPECT_TRUE(progress.of(Phase::StandIn).intended);
   EXPECT_FALSE(progress.of(Phase::StandIn).accepted());
   EXPECT_FALSE(progress.is_done(Phase::StandIn));

@@ -91,6 +91,7 @@ class Rig {
         .lease_held = [this]() -> Result<bool> { return lease_held; },
         .tell =
             [this](const Told& told) { told_.push_back(fmt::format("{} {} {}", to_text(told.phase), told.event, told.text)); }};
+    outside.behind_age = [this] { return behind_age; };
     if (nodes) outside.nodes = [this](const std::string& pool) { return ask_kubectl("get nodes", nodes, pool); };
     if (drain) outside.drain = [this](const std::string& pool) { return ask_kubectl("drain", drain, pool); };
     return outside;
@@ -159,6 +160,7 @@ class Rig {
   std::function<void()> on_pause;
   Interrupted interrupted = Interrupted::No;
   bool lease_held = true;
+  std::optional<Duration> behind_age;  // of what the lease waits for
   std::function<Result<NodeCount>(const std::string& pool)> nodes;
   std::function<Result<std::string>(const std::string& pool)> drain;
 

@@ -142,7 +142,7 @@ TEST(RunbookSafe, WithoutTheLeaseThePoolIsNotDeleted) {
   Rig rig;
   rig.wedge();
   rig.drain = [&](const std::string&) -> Result<std::string> {
-    rig.lease_held = false;  // armgate was started anew meanwhile, for instance
+    rig.lease_held = rig.was_told("stopped");  // at the first try armgate was started anew meanwhile, for instance
     return std::string();
   };
   const Ending ending = rig.run();

@@ -60,9 +60,11 @@ std::string list_target_of(std::string_view target) {
   return std::string(target.substr(0, path)).append("/list").append(target.substr(path));
 }
 
-bool is_list_target(std::string_view target) {
-  const std::string_view path = target.substr(0, std::min(target.find('?'), target.size()));
-  return path.size() > 5 && equal_ignoring_case(path.substr(path.size() - 5), "/list");
+std::string target_of_listed(std::string_view target) {
+  const size_t query = std::min(target.find('?'), target.size());
+  std::string_view path = target.substr(0, query);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return std::string(path.substr(0, path.rfind('/'))).append(target.substr(query));
 }
 
 std::string_view to_text(OperationKind kind) {

@@ -35,8 +35,9 @@ std::string_view to_text(OperationKind kind);
 bool may_list_itself(const Target& target);
 // Whether the body, which has an id, is that of the resource.
 bool is_body_of(std::string_view json, const ResourceId& resource);
-// The request target of a resource with "/list" put behind its path; and whether that was done.
+// The request target of a resource with "/list" put behind its path.
 std::string list_target_of(std::string_view target);
-bool is_list_target(std::string_view target);
+// The other way round, of a target that may_list_itself().
+std::string target_of_listed(std::string_view target);
 
 }  // namespace armgate::arm

@@ -268,6 +268,19 @@ bool Difference::satisfied(size_t wanted, size_t state) const {
                            [&](size_t row) { return is_satisfied_at(*table_, row, both[0], both[1]); });
 }
 
+bool Difference::satisfied_since(size_t wanted, size_t state, size_t before, size_t asked_before) const {
+  if (satisfied(wanted, state)) return true;
+  std::array<size_t, 4> columns{wanted, state, before, asked_before};
+  if (!std::ranges::all_of(columns, [&](size_t body) { return readable(body); })) return false;
+  for (size_t& column : columns) column = table_->column_of[column];
+  if (std::ranges::any_of(columns, [&](size_t column) { return is_missing(*table_, column); })) return false;
+  const auto [asked, there, former, asked_then] = columns;
+  return all_rows(*table_, columns, 0, table_->rows.size(), [&](size_t row) {
+    if (is_satisfied_at(*table_, row, asked, there)) return true;
+    return !differs_at(*table_, row, asked, former) && !is_satisfied_at(*table_, row, asked_then, former);
+  });
+}
+
 std::vector<std::string> Difference::changed(size_t before, size_t after, size_t most) const {
   std::vector<std::string> pointers;
   if (most == 0) return pointers;

@@ -124,6 +124,9 @@ class Difference {
   // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out may be
   // there; what the service never shows (secrets) makes it false.
   bool satisfied(size_t wanted, size_t state) const;
+  // The same, but for what `wanted` only repeats of `before` where that is not what had been asked for then (`asked_before`): the service
+  // decides on such a member itself.
+  bool satisfied_since(size_t wanted, size_t state, size_t before, size_t asked_before) const;
 
   // Where the two differ, at most `most`.
   std::vector<std::string> changed(size_t before, size_t after, size_t most = kPointersMax) const;

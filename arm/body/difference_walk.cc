@@ -65,7 +65,7 @@ class Walk {
     size_t objects = 0, arrays = 0, present = 0, absent = 0;
     for (size_t c = 0; c < columns_; ++c) {
       Cell& cell = cells[c];
-      settle(cell, place);
+      settle(cell, place, stands);
       absent += has_nothing(cell.has) ? 1 : 0;
       if (cell.has != Has::Value) continue;
       ++present;
@@ -86,10 +86,12 @@ class Walk {
     if (row != kNoRow) table_.rows[row].end = table_.rows.size();
   }
 
-  // What counts as absent, and what says nothing when it is absent.
-  static void settle(Cell& cell, const BodyPlace& place) {
+  // What counts as absent, and what says nothing when it is absent: of what is never shown, all but an element of an array that is shown
+  // all the same.
+  static void settle(Cell& cell, const BodyPlace& place, Stands stands) {
     if (cell.has == Has::Value && counts_as_absent(cell.value, place)) cell.has = Has::Absent;
-    if (has_nothing(cell.has) && place.write_only()) cell.has = Has::Unknown;
+    const bool is_element = stands == Stands::AsElement && cell.has == Has::Absent;
+    if (has_nothing(cell.has) && place.write_only() && !is_element) cell.has = Has::Unknown;
     if (cell.has == Has::LeftOut && place.kept()) cell.has = Has::Unknown;
   }
 
@@ -224,7 +226,7 @@ class Walk {
 
   void identity(const Way& way, const BodyPlace& place, Cells has_resource, Cells cells) {
     for (size_t c = 0; c < columns_; ++c) {
-      settle(cells[c], place);
+      settle(cells[c], place, Stands::AsMember);
       // Where its resource stands it is as it should be; where that is gone, so is this.
       if (has_nothing(cells[c].has) && has_resource[c].has == Has::Value) cells[c].has = Has::Unknown;
     }

@@ -114,6 +114,8 @@ template <class A>
 void each(A& a, RightUsed& v) {
   a(v.client);
 }
+template <class A>
+void each(A&, ShownByPost&) {}
 }  // namespace policy
 
 namespace rules {
@@ -269,12 +271,17 @@ void each(A& a, Told& v) {
 namespace {
 
 // 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts; 5: without
-// bodies that are known by their hashes. A row without any is still written so.
-constexpr uint64_t kOldFormat = 5;
-constexpr uint64_t kFormat = 6;
+// bodies that are known by their hashes; 6: without what is read by POST. A row is of the oldest format that has what is in it, so
+// that replicas of before can read it.
+constexpr uint64_t kOldestFormat = 5;
+constexpr uint64_t kFormatWithHashes = 6;
+constexpr uint64_t kFormat = 7;
 
-bool is_of_old_format(const Event& event) {
-  return !std::holds_alternative<ShownAgain>(event) && !std::holds_alternative<PageShownAgain>(event);
+uint64_t format_of(const Event& event) {
+  const auto* const told = std::get_if<Told>(&event);
+  if (told != nullptr && std::holds_alternative<policy::ShownByPost>(told->event)) return kFormat;
+  const bool has_hash = std::holds_alternative<ShownAgain>(event) || std::holds_alternative<PageShownAgain>(event);
+  return has_hash ? kFormatWithHashes : kOldestFormat;
 }
 
 // A variant goes as the place of what it holds among its types, and that.
@@ -322,7 +329,9 @@ bool read_event(In& in, Reader& reader, Event& event) {
 std::string encode(const std::vector<Event>& events, TimePoint now) {
   Writer writer;
   Out out(writer, now);
-  writer.number(std::ranges::all_of(events, is_of_old_format) ? kOldFormat : kFormat);
+  uint64_t format = kOldestFormat;
+  for (const Event& event : events) format = std::max(format, format_of(event));
+  writer.number(format);
   writer.number(events.size());
   for (const Event& event : events) write_event(out, writer, event);
   return writer.take();
@@ -331,7 +340,7 @@ std::string encode(const std::vector<Event>& events, TimePoint now) {
 std::optional<std::vector<Event>> decode(std::string_view bytes, TimePoint then) {
   Reader reader(bytes);
   In in(reader, then);
-  if (const uint64_t format = reader.number(); format != kFormat && format != kOldFormat) return std::nullopt;
+  if (const uint64_t format = reader.number(); format < kOldestFormat || format > kFormat) return std::nullopt;
   std::vector<Event> events;
   for (uint64_t left = reader.number(); left > 0; --left) {
     Event event;

@@ -54,19 +54,6 @@ void erase_known_gone(std::vector<BaseState>& states, uint64_t known_gone_at) {
   if (!std::ranges::all_of(states, is_known)) std::erase_if(states, is_known);
 }
 
-// Since that state the client has written the resource, nobody else has, and the client was shown nothing but its own answers.
-bool only_own_since(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since) {
-  if (history.forgotten() > since || write.actors == Actors::Many) return false;
-  const auto is_later_read = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.entry > since; };
-  if (std::ranges::any_of(record.shown, is_later_read)) return false;
-  const auto is_written = [&](const Entry& e) { return e.number > since && e.cause != Cause::Seen; };
-  const bool knows_failures = write.actors == Actors::Single;
-  const auto is_own = [&](const Entry& e) { return e.writer == write.client && (e.certain || (e.failed && knows_failures)); };
-  const auto& entries = history.entries();
-  return std::ranges::any_of(entries, is_written) &&
-         std::ranges::all_of(entries, [&](const Entry& e) { return !is_written(e) || is_own(e); });
-}
-
 // An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
 // shown.
 Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
@@ -184,6 +171,8 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
 // It may go on from the object that it sent last, which has the ETag of before; or be another actor, to whom the ETag belongs.
 Bases behind_own_writes(Bases by_etag, const History& history, const ClientRecord& record, const HistoryLimits& limits,
                         WriteFacts write) {
+  const bool is_one = is_in_one_hand(history, record, write, by_etag.possible.front().entry);
+  if (is_one && write.actors == Actors::Unknown) write.actors = Actors::Single;
   write.body_etag = {};
   Bases later = states_for(history, &record, limits, write);
   if (later.possible.empty()) return by_etag;
@@ -195,7 +184,7 @@ Bases behind_own_writes(Bases by_etag, const History& history, const ClientRecor
 }
 
 // One actor knows what it has asked for, also if it did not wait for the answer, or that got lost. Of its writes that failed it knows too:
-// what is there is what one of them asked for, or what was there before.
+// what is there is what one of them asked for, or what was there before the first of them.
 void go_on_from_own(Bases& bases, const ShownEntry& newest, const std::vector<ShownEntry>& seen, const History& history,
                     const ClientRecord& record, const WriteFacts& write, uint64_t born) {
   std::vector<BaseState> own;
@@ -211,18 +200,19 @@ void go_on_from_own(Bases& bases, const ShownEntry& newest, const std::vector<Sh
     }
   }
   if (may_be_former) {
-    own.push_back(state_of(newest, write, born));
+    add_states(own, {state_of(newest, write, born)});
     may_be_former = may_be_taken_back(newest, history, write);
   }
-  if (may_be_former) {
-    const auto is_former = [&](const ShownEntry& s) {
-      return !is_pending(s) && s.entry->number < since && !may_be_taken_back(s, history, write);
-    };
-    const auto former = std::find_if(seen.rbegin(), seen.rend(), is_former);
-    own.push_back(former == seen.rend() ? absent_state(born) : state_of(*former, write, born));
+  for (auto s = seen.rbegin(); s != seen.rend() && may_be_former; ++s) {
+    if (is_pending(*s) || s->entry->number >= since) continue;
+    add_states(own, {state_of(*s, write, born)});
+    may_be_former = may_be_taken_back(*s, history, write);
   }
-  bases.either = own.size() > 1;
-  if (bases.either || own.front().entry != since) bases.possible = std::move(own);
+  if (may_be_former) own.push_back(absent_state(born));
+  const bool is_newest_alone = own.size() == 1 && own.front().entry == since;
+  if (is_newest_alone) return;
+  bases.either_of = own.size();
+  bases.possible = std::move(own);
 }
 
 // Without what was merged.
@@ -369,6 +359,7 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
   const ClientRecord* record = history.client(write.client);
   Bases bases = states_for(history, record, limits, write);
   if (record != nullptr && write.repeated.order != 0) add_shown_since(bases, history, *record, limits, write);
+  if (record != nullptr && !bases.if_stale.empty() && repeats_refused(history, *record, write)) bases.if_stale.clear();
   bases.arrived = write.arrived.order;
   const bool builds_on_something = !bases.possible.empty() && bases.rule != BaseRule::Create;
   if (record != nullptr && builds_on_something) find_merged(bases, *record, limits, write, born_at(history, write));

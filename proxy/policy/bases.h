@@ -91,11 +91,11 @@ struct Bases {
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
   bool has_read = false;           // its client was shown one of them otherwise than by the answer to a write of its own
-  bool either = false;             // its client knows of all of these: whichever is there, the write is built on it
-  bool knows_merges = false;       // the write shows that its client knows of all that was ever merged into its writes
-  bool takes_back = false;         // it lacks what was merged into one of these
-  bool may_merge = true;           // false: its client takes back what is merged into its writes, or takes no note of it
-  uint64_t arrived = 0;            // order of the write's first byte
+  size_t either_of = 0;       // its client knows of so many of `possible`, the first: whichever is there, it is built on that
+  bool knows_merges = false;  // the write shows that its client knows of all that was ever merged into its writes
+  bool takes_back = false;    // it lacks what was merged into one of these
+  bool may_merge = true;      // false: its client takes back what is merged into its writes, or takes no note of it
+  uint64_t arrived = 0;       // order of the write's first byte
 
   // Order: nothing that it may have been built from is older; of Create: of when the client was told so.
   uint64_t known_since() const;

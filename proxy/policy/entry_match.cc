@@ -1,6 +1,8 @@
 #include "proxy/policy/entry_match.h"
 
-#include "arm/body/content.h"
+#include <vector>
+
+#include "arm/body/difference.h"
 
 namespace armgate::policy {
 
@@ -29,11 +31,29 @@ bool is_other_than(const Entry& entry, const StateShown& shown) {
          !same_bytes(known->body, shown.rendering.body);
 }
 
-bool is_what_was_asked_for(const Entry& write, const StateShown& shown, const arm::BodyFacts& facts) {
-  const SharedBody& body = shown.rendering.body;
-  const bool readable =
-      write.requested_body && body && !body->compressed;  // what an item of a list leaves out it does not show
-  return readable && arm::satisfies(body->bytes, write.requested_body->bytes, facts);
+WriteBefore write_before(const History& history, const Entry& write, std::string_view api_version) {
+  WriteBefore before;
+  const auto& entries = history.entries();
+  for (auto e = entries.rbegin(); e != entries.rend(); ++e) {
+    if (e->number >= write.number || !e->certain) continue;
+    const Rendering* rendering = e->rendered_at(api_version);
+    if (!before.state && rendering != nullptr) before.state = rendering->body;
+    if (e->cause == Cause::Written) before.asked = e->requested_body;
+    if (e->cause != Cause::Seen) break;
+  }
+  return before;
+}
+
+bool is_what_was_asked_for(const Entry& write, const StateShown& shown, const arm::BodyFacts& facts,
+                           const WriteBefore& before) {
+  const auto readable = [](const SharedBody& body) { return body && !body->compressed; };
+  const SharedBody& body = shown.rendering.body;  // what an item of a list leaves out it does not show
+  if (!readable(write.requested_body) || !readable(body)) return false;
+  std::vector<arm::ComparedBody> bodies{{write.requested_body->bytes}, {body->bytes}};
+  const bool has_before = readable(before.asked) && readable(before.state);
+  if (has_before) bodies.insert(bodies.end(), {{before.state->bytes}, {before.asked->bytes}});
+  const arm::Difference difference(bodies, facts);
+  return has_before ? difference.satisfied_since(0, 1, 2, 3) : difference.satisfied(0, 1);
 }
 
 }  // namespace armgate::policy

@@ -134,7 +134,8 @@ bool History::lags(const HistoryLimits& limits, const StateShown& shown, const a
   if (shown.absent) return !was_read_since(last->number);
   const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, shown); });
   const bool was_there_before = same != nullptr && same->number < last->number && same->known.order < last->number;
-  return was_there_before && !is_what_was_asked_for(*last, shown, facts);
+  return was_there_before &&
+         !is_what_was_asked_for(*last, shown, facts, write_before(*this, *last, shown.rendering.api_version));
 }
 
 Entry& History::add(const HistoryLimits& limits, Entry entry) {

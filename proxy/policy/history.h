@@ -41,7 +41,7 @@ struct KeptBody {
   bool compressed = false;  // gzip or deflate, exactly as received
   // It lacks members that the state has: what was sent stands in for an answer without a body, or it is an item of a list.
   bool is_partial = false;
-  std::string target{};               // the URL it was read at, for reading it again; empty: it was not read
+  std::string target{};               // the resource's URL as it was read, for reading it again; empty: it was not read
   std::optional<std::string> etag{};  // that stands in it, if that was looked for (empty: none)
 };
 using SharedBody = std::shared_ptr<const KeptBody>;
@@ -185,6 +185,9 @@ struct NotModified {
   std::string api_version;
 };
 
+// POST .../list has shown the state: it is read so from now on (arm/operation.h).
+struct ShownByPost {};
+
 // ARM accepted a write, or may have.
 struct WriteAccepted {
   Cause cause = Cause::Written;
@@ -254,7 +257,7 @@ struct RightUsed {
 };
 
 using Event = std::variant<StateShown, NotModified, WriteAccepted, OperationEnded, ResourceDeleted, Found, ResourceCreated,
-                           WriteArrived, WriteLeft, Refused, AnswerLost, RightUsed>;
+                           WriteArrived, WriteLeft, Refused, AnswerLost, RightUsed, ShownByPost>;
 
 struct HistoryLimits {
   size_t entries_max = 64;
@@ -302,6 +305,8 @@ class History {
            });
   }
   bool child_written_since(uint64_t since) const;
+  // Whether it is read by POST, as far as that is known: a fact of the resource, whatever bodies are kept of it.
+  bool is_read_by_post() const { return read_by_post_; }
   // Whether a read or a list has shown anybody, of whom it is remembered, that there is something.
   bool was_ever_read() const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
@@ -345,6 +350,7 @@ class History {
   void on(const HistoryLimits& limits, Refused event);
   void on(const HistoryLimits& limits, AnswerLost event);
   void on(const HistoryLimits& limits, RightUsed event);
+  void on(const HistoryLimits&, ShownByPost) { read_by_post_ = true; }
 
   // Whether a read that was asked for after that write has shown that there is something.
   bool was_read_since(uint64_t number) const;
@@ -371,6 +377,7 @@ class History {
   uint64_t forgotten_ = 0;          // entries up to this number may be missing
   uint64_t clients_forgotten_ = 0;  // and clients that were told something up to this order
   size_t body_bytes_ = 0;
+  bool read_by_post_ = false;
 };
 
 }  // namespace armgate::policy

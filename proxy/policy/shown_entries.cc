@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 
+#include "arm/etag.h"
 #include "base/mutant.h"
 
 namespace armgate::policy {
@@ -28,30 +29,35 @@ std::vector<const Entry*> own_failures(const History& history, const WriteFacts&
   return failures;
 }
 
-// The own write whose operation failed and that the client was shown here, if nobody else has written since; else null. A read that was
-// asked for after its end shows what came of it, also if that is the same.
-const Entry* failure_shown_by(const ShownEntry& one, const History& history, const std::vector<const Entry*>& failures) {
+// The own write whose operation failed and that the client was shown here; null: it is none of these. A read that was asked for after its
+// end shows what came of it, also if that is the same.
+const Entry* failure_shown_by(const ShownEntry& one, const std::vector<const Entry*>& failures) {
   const auto shows_it = [&](const Entry* failed) {
     return failed->number <= one.entry->number && one.entry->number <= failed->ended &&
            (one.observation->as == ShownAs::OwnAnswer || one.observation->last_asked <= failed->ended);
   };
   const auto found = std::ranges::find_if(failures, shows_it);
+  return found == failures.end() ? nullptr : *found;
+}
+
+// Whether nobody else has written since that failure began.
+bool is_alone_since(const Entry& failed, const History& history, const std::vector<const Entry*>& failures) {
   const auto is_own_failure = [&](const Entry& e) { return std::ranges::find(failures, &e) != failures.end(); };
-  const bool is_alone = found != failures.end() && !history.written_since((*found)->number, is_own_failure);
-  return is_alone ? *found : nullptr;
+  return !history.written_since(failed.number, is_own_failure);
 }
 
 // Once the client has read what came of the failure, whoever goes on from the former all the same undoes nothing but ARM's taking back.
 bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
                     const std::vector<const Entry*>& failures) {
-  const Entry* failed = failure_shown_by(one, history, failures);
+  const Entry* failed = failure_shown_by(one, failures);
   if (failed == nullptr) return false;
-  // A read that lacked the write before the failure was known has shown what came of it all the same.
+  const bool is_alone = is_alone_since(*failed, history, failures);
   return std::ranges::any_of(seen, [&](const ShownEntry& s) {
-    const bool tells = s.observation->as != ShownAs::OwnAnswer || s.entry->number > one.entry->number;
-    const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && tells;
-    const bool without_it = s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
-    return after_end || without_it;
+    const bool is_read = s.observation->as != ShownAs::OwnAnswer;
+    const bool tells = is_read || (is_alone && s.entry->number > one.entry->number);
+    if (!is_pending(s) && s.observation->last_asked > failed->ended && tells) return true;
+    // A read that lacked the write before the failure was known has shown what came of it all the same.
+    return is_alone && s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
   });
 }
 
@@ -88,7 +94,9 @@ ShownBefore shown_before(const History& history, const ClientRecord& record, con
   seen.known.reserve(record.shown.size());
   auto next = history.entries().begin();  // what is shown next is mostly the entry after that which was shown last
   for (const Observation& o : record.shown) {
-    const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
+    // Behind what passed unseen its own writes went on.
+    const bool is_unseen_since = o.as == ShownAs::OwnAnswer && o.last_shown.time < write.known_from;
+    const bool in_time = !is_unseen_since && (reads || write.arrived.time - o.last_shown.time <= limits.observation_age);
     if (!in_time || o.first_shown.order >= before) continue;
     const bool is_next = next != history.entries().end() && next->number == o.entry;
     const Entry* entry = is_next ? &*next : history.find(o.entry);
@@ -160,7 +168,9 @@ Actors effective_actors(const ClientRecord& record, const WriteFacts& write) {
 }
 
 bool may_be_taken_back(const ShownEntry& one, const History& history, const WriteFacts& write) {
-  return failure_shown_by(one, history, own_failures(history, write)) != nullptr;
+  const auto failures = own_failures(history, write);
+  const Entry* failed = failure_shown_by(one, failures);
+  return failed != nullptr && is_alone_since(*failed, history, failures);
 }
 
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
@@ -176,6 +186,51 @@ std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const Histo
   std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, among, limits, write); });
   prefer_own_version(live, write, actors);
   return live;
+}
+
+// ---- its own writes ----
+
+bool only_own_since(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since) {
+  if (history.forgotten() > since || write.actors == Actors::Many) return false;
+  const auto is_later_read = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.entry > since; };
+  if (std::ranges::any_of(record.shown, is_later_read)) return false;
+  const auto is_written = [&](const Entry& e) { return e.number > since && e.cause != Cause::Seen; };
+  const bool knows_failures = write.actors == Actors::Single;
+  const auto is_own = [&](const Entry& e) { return e.writer == write.client && (e.certain || (e.failed && knows_failures)); };
+  const auto& entries = history.entries();
+  return std::ranges::any_of(entries, is_written) &&
+         std::ranges::all_of(entries, [&](const Entry& e) { return !is_written(e) || is_own(e); });
+}
+
+bool is_in_one_hand(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since) {
+  size_t times = 0;
+  for (const Observation& o : record.shown) {
+    const Entry* entry = history.find(o.entry);
+    if (entry == nullptr || entry->etag != write.body_etag) continue;
+    const bool once = o.first_shown.order == o.last_shown.order && !o.lost && !o.lagging;
+    times += once ? 1 : 2;
+  }
+  if (times != 1) return false;
+  return std::ranges::all_of(history.entries(), [&](const Entry& e) {
+    if (e.number <= since || e.cause == Cause::Seen) return true;
+    const SharedBody& asked = e.requested_body;
+    return e.cause == Cause::Written && asked && arm::etag_in_body(asked->bytes) == write.body_etag;
+  });
+}
+
+bool repeats_refused(const History& history, const ClientRecord& record, const WriteFacts& write) {
+  const auto is_own = [&](const Entry& e) { return e.writer == write.client && e.certain; };
+  const auto& entries = history.entries();
+  const auto last =
+      std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.cause == Cause::Written && is_own(e); });
+  const auto was_told = [&](const Refusal& r) {
+    return r.request_hash == write.request_hash && !r.lost && r.told != 0 && r.told < write.arrived.order;
+  };
+  const auto refusal = std::find_if(record.refusals.rbegin(), record.refusals.rend(), was_told);
+  if (last == entries.rend() || refusal == record.refusals.rend() || refusal->told < last->number) return false;
+  const auto is_read_since = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.last_asked > last->number; };
+  return !history.written_since(last->number, [](const Entry&) { return false; }) &&
+         std::ranges::none_of(record.shown, is_read_since);
 }
 
 }  // namespace armgate::policy

@@ -60,4 +60,17 @@ bool is_same_state(const BaseState& a, const BaseState& b);
 // Each state once, the newest first.
 std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born);
 
+// ---- its own writes: a client that goes on from what it has made itself reads nothing in between ----
+
+// Since that state the client has written the resource, nobody else has, and the client was shown nothing but its own answers.
+bool only_own_since(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since);
+
+// Whether all its writes since that state are of one actor, which is that of a write with this ETag in its body: the state was shown once, so
+// it is in one actor's hands, and all of them carry its ETag. It goes on from the object that it read, and knows what it has made of it.
+bool is_in_one_hand(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since);
+
+// The client repeats what it was refused as stale, nobody has written since its own last write, and it has read nothing since then: there is
+// nothing newer that it could lack. One that had read an older state reads again before it goes on.
+bool repeats_refused(const History& history, const ClientRecord& record, const WriteFacts& write);
+
 }  // namespace armgate::policy

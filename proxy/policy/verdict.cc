@@ -58,8 +58,10 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
 // Its ETag proves that a state is what is there.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
-bool etag_moved(const BaseState& base, const ThereBody& there) {
-  return !base.etag.empty() && !there.etag.empty() && base.etag != there.etag;
+// Whether somebody may have changed what nobody is shown. Where there are no ETags, others' writes are all that tells.
+bool may_have_moved_unseen(const BaseState& base, const ThereBody& there, const OthersWroteSince& others_wrote_since) {
+  if (base.etag.empty() || there.etag.empty()) return others_wrote_since(base.entry);
+  return base.etag != there.etag;
 }
 
 // No writable leaf differs; of what cannot be read, not a byte.
@@ -100,8 +102,9 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   arm::Reconciliation found;
   if (wanted) found = difference.reconcile(*index, *wanted, at);
   if (shows_the_same(base, *index, at, there, difference)) {
-    // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set shows by the ETag alone.
-    const bool hides_nothing = !base.is_partial && !(etag_moved(base, there) && arm::carries_secret(write, facts));
+    // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set is not shown.
+    const bool hides_nothing =
+        !base.is_partial && !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
     const bool is_there = hides_nothing || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there, !found.changes_nothing};
   }
@@ -136,6 +139,13 @@ bool is_one_there(const Bases& bases, const std::vector<Judged>& judged, const T
     if (vouches(judged[i]) && (there.absent || has_its_etag(bases.possible[i], there))) return true;
   }
   return !judged.empty() && std::ranges::all_of(judged, &Judged::is_there);
+}
+
+// Whether one of those of which its client knows all is what is there, and nothing that it may not know of is in the way.
+bool is_either(const Bases& bases, const std::vector<Judged>& judged) {
+  const auto rest = judged.begin() + static_cast<std::ptrdiff_t>(bases.either_of);
+  return std::any_of(judged.begin(), rest, [](const Judged& j) { return j.sends && j.is_there; }) &&
+         std::all_of(rest, judged.end(), [](const Judged& j) { return j.sends; });
 }
 
 // Merges the write's changes into what is there, if they are the same whatever it was built from.
@@ -258,8 +268,7 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
   // there: then the write may be built on it, and contains what others did since the rest.
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
-  const auto is_it = [](const Judged& j) { return j.sends && j.is_there; };
-  verdict.sends = bases.either && std::ranges::any_of(judged, is_it);
+  verdict.sends = is_either(bases, judged);
   verdict.sends |= in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
   if (verdict.sends) return verdict;
   const auto to_tell = [&](const Judged& j) { return in_the_way == judged.end() ? !j.pointers.empty() : !j.sends; };

@@ -153,19 +153,27 @@ struct SharedState {
   RemoteOperations remote_operations;  // of a cluster's other replicas
   Budgets budgets;
   Counters counters;
-  // Since when this process knows what happens; set before the first request. What an earlier one's journal tells has an order up to
-  // `former` (restore.h); 0: nothing.
-  Moment started;
+  // Since when this process knows what happens. What an earlier one's journal tells has an order up to `former` (restore.h), which is set
+  // before the first request; 0: nothing.
+  std::atomic<TimePoint> known_from{};
   uint64_t former = 0;
   // By the wall clock: since when all requests are known, and since when recorded ones are, which the journal may put earlier.
-  WallTime began;
-  WallTime recorded_from;
+  std::atomic<WallTime> began{};
+  std::atomic<WallTime> recorded_from{};
 
-  // `known_for`: for how long others have told what happened, before this process began.
+  // For what arrives from now on. In mode "off" nothing is looked at: when that ends, what happens is known from then on.
+  void use(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode, Clock& clock) {
+    const bool was_off = rules.mode() == rules::Mode::Off;
+    rules.replace(std::move(next), mode);
+    if (was_off && mode != rules::Mode::Off) begin(clock);
+  }
+
+  // Before the first request. `known_for`: for how long others have told what
+  // happened before.
   void begin(Clock& clock, Duration known_for = {}) {
-    started = clock.next_moment();
-    started.time -= known_for;
-    began = recorded_from = clock.wall() - std::chrono::duration_cast<WallTime::duration>(known_for);
+    known_from = clock.next_moment().time - known_for;
+    began = clock.wall() - std::chrono::duration_cast<WallTime::duration>(known_for);
+    recorded_from = began.load();
   }
 };
 

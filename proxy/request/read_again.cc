@@ -18,22 +18,20 @@ constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
 constexpr Duration kAnswerLeast = std::chrono::seconds(5);  // for one read, also if nobody can wait any more
 
-Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::string target, std::string authorization,
+Task<Result<SeenState>> read_by(const Parts& parts, std::string host, OwnRead read, std::string authorization,
                                 TimePoint until) {
   const auto& options = parts.shared.options;
   if (!options.may_ask(host)) {
     co_return gateway_error(ErrorKind::BadInput, "the URL's host is not a configured ARM host; a token is not sent there");
   }
-  const Asker asker{principal_of(parts.shared.hasher, authorization), target};
+  const Asker asker{principal_of(parts.shared.hasher, authorization), read.target};
   auto has_budget = co_await wait_for_budget(parts, asker, until);
   if (!has_budget) co_return std::move(has_budget).error();
   arm::Request request;
   request.head.host = std::move(host);
-  request.head.target = target;
-  if (arm::is_list_target(target)) {
-    request.head.method = arm::Method::Post;
-    request.head.method_token = "POST";
-  }
+  request.head.target = std::move(read.target);
+  request.head.method = read.method;
+  request.head.method_token = arm::to_text(read.method);
   if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
@@ -52,17 +50,24 @@ Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::strin
 
 }  // namespace
 
-Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization) {
-  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
-  co_return co_await read_by(parts, std::move(host), std::move(target), std::move(authorization), deadline);
+OwnRead own_read(const Parts& parts, const Hash128& resource_key, std::string_view target) {
+  const bool by_post =
+      parts.shared.resources.ask(resource_key, [](const policy::History& history) { return history.is_read_by_post(); });
+  if (by_post) return {arm::list_target_of(target), arm::Method::Post};
+  return {std::string(target)};
 }
 
-Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization,
+Task<Result<SeenState>> read_once(const Parts& parts, std::string host, OwnRead read, std::string authorization) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
+  co_return co_await read_by(parts, std::move(host), std::move(read), std::move(authorization), deadline);
+}
+
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, OwnRead read, std::string authorization,
                                    TimePoint until) {
   const TimePoint deadline = std::min(parts.clock.now() + parts.shared.options.read_again_timeout, until);
   Duration pause = kFirstPause;
   while (true) {
-    auto seen = co_await read_by(parts, host, target, authorization, deadline);
+    auto seen = co_await read_by(parts, host, read, authorization, deadline);
     const bool transient = seen ? seen->is_refused_for_now() : seen.error().kind != ErrorKind::BadInput;
     if (!transient) co_return std::move(seen);
     Duration wait = pause;

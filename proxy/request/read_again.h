@@ -30,15 +30,23 @@ struct SeenState {
   bool is_refused_for_now() const { return head.status != kNotImplemented && arm::asks_for_another_try(head.status); }
 };
 
+// How armgate reads: by GET, or by POST where only that shows the state.
+struct OwnRead {
+  std::string target;
+  arm::Method method = arm::Method::Get;
+};
+// Of the resource with that key, whose URL has this request target.
+OwnRead own_read(const Parts& parts, const Hash128& resource_key, std::string_view target);
+
 // Both wait for as long as what ARM lets the token's bearer read is scarce (budget.h), and fail if that takes longer than
 // read_again_timeout.
 
-// One GET, or POST of what is read so (arm::is_list_target). An answer of any status is a result.
-Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization);
+// Once. An answer of any status is a result.
+Task<Result<SeenState>> read_once(const Parts& parts, std::string host, OwnRead read, std::string authorization);
 
 // The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and not
 // at all if ARM asks for a longer pause, nor beyond `until`. The last try's result.
-Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization,
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, OwnRead read, std::string authorization,
                                    TimePoint until = TimePoint::max());
 
 }  // namespace armgate

@@ -91,6 +91,9 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault("/guard/star", "needs \"kind\" \"etag\" or \"verify\": with the others no ETag goes along");
   }
   const auto& methods = rule.guard.methods;
+  if (rule.guard.patches == Patches::Send && std::ranges::find(methods, arm::OperationKind::Patch) != methods.end()) {
+    fault("/guard/patch", "\"send\" says that a PATCH goes as it is, and \"methods\" that it is guarded; remove one of them");
+  }
   const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
   const bool compares = rule.guard.kind == GuardKind::Verify || rule.guard.kind == GuardKind::Auto;
   if (compares && deletes != methods.end()) {

@@ -190,7 +190,7 @@ void StageRig::run_until(const std::function<bool()>& condition) {
   }
 }
 
-void StageRig::set_mode(rules::Mode mode) { shared_.rules.replace(shipped_ruleset(), mode); }
+void StageRig::set_mode(rules::Mode mode) { shared_.use(shipped_ruleset(), mode, clock_); }
 void StageRig::change_rules(const std::function<void(rules::Rule&)>& change) {
   shared_.rules.replace(shipped_ruleset(change), rules::Mode::Protect);
 }

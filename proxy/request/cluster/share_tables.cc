@@ -40,7 +40,7 @@ cluster::Replica::Tables tables_of(Parts& parts, SharingOptions options) {
   };
   tables.imported = [&shared](const cluster::Imported& imported, uint64_t order) {
     shared.former = order;
-    if (imported.since) shared.recorded_from = std::min(shared.recorded_from, *imported.since);
+    if (imported.since) shared.recorded_from = std::min(shared.recorded_from.load(), *imported.since);
   };
   tables.unlock = [&parts, on_loop](const cluster::UnlockAsked& asked) {
     on_loop([&parts, asked] { unlock_here(parts, asked.key, asked.who); });

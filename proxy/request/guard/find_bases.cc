@@ -58,7 +58,7 @@ void find_bases(Write& write) {
   facts.api_version = write.plan.target.api_version;
   facts.deleted = deletion.order;
   facts.deleted_by = deletion.client;
-  facts.known_from = shared.started.time;
+  facts.known_from = shared.known_from;
   facts.former = shared.former;
   facts.pages_forgotten = write.client.state->pages_forgotten() != 0;
   const auto& limits = shared.resources.limits();

@@ -46,12 +46,12 @@ std::string conflict_text(const Write& write, std::string_view place) {
       if (entry.writer != write.client.key) newest = entry.known.time;
     }
   });
-  if (newest) {
-    const std::chrono::duration<double> ago = write.parts.clock.now() - *newest;
-    return fmt::format("Somebody else changed {} {:.1f} s ago.", place, ago.count());
-  }
-  if (is_own)
-    return fmt::format("{} has changed since, perhaps by a write of this client's whose answer it has not seen.", place);
+  constexpr std::string_view kOwn = "by a write of this client's which this one is not built on";
+  const std::chrono::duration<double> ago = newest ? write.parts.clock.now() - *newest : Duration{};
+  if (newest && is_own)
+    return fmt::format("{} has changed since, by somebody else {:.1f} s ago or {}.", place, ago.count(), kOwn);
+  if (newest) return fmt::format("Somebody else changed {} {:.1f} s ago.", place, ago.count());
+  if (is_own) return fmt::format("{} has changed since, perhaps {}.", place, kOwn);
   return fmt::format("Somebody else changed {} since.", place);
 }
 
@@ -88,8 +88,9 @@ bool is_hidden(const Write& write, const SeenState& seen) {
 
 // What is there, read so. Suspends.
 Task<Result<SeenState>> read_at(const Write& write, View view) {
-  auto seen = co_await read_again(write.parts, write.head().host, std::string(view.target), write.authorization(),
-                                  write.client_wait.until());
+  OwnRead read = own_read(write.parts, write.plan.resource_key, view.target);
+  auto seen =
+      co_await read_again(write.parts, write.head().host, std::move(read), write.authorization(), write.client_wait.until());
   if (seen) seen->api_version = view.api_version;
   co_return std::move(seen);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arm/long_running.h"
@@ -20,7 +21,8 @@ enum class Sight { Still, Moving, Unreadable };
 Task<Sight> read_state(Parts& parts, OperationLease& op_lease, const std::string& target) {
   const std::string authorization = op_lease.authorization();
   if (authorization.empty()) co_return Sight::Unreadable;
-  const auto seen = co_await read_once(parts, op_lease.write().host, target, authorization);
+  OwnRead read{target};
+  const auto seen = co_await read_once(parts, op_lease.write().host, std::move(read), authorization);
   if (!seen) co_return Sight::Unreadable;
   if (seen->head.status == 401) op_lease.distrust(authorization);
   if (seen->absent()) co_return Sight::Still;

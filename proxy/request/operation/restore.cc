@@ -329,7 +329,7 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     keep(leased, keys, claim_info(leased));
   }
   const bool tells_anything = !former.open.empty() || !former.recent.empty();
-  if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from, *former.since);
+  if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from.load(), *former.since);
   parts.shared.former = tells_anything ? parts.clock.next_moment().order : 0;
   return restored;
 }

@@ -70,7 +70,8 @@ Task<std::string> wait_for_token(Parts& parts, const std::shared_ptr<OperationLe
 // Whether what is there is what the write was built from; then the precondition is that.
 Task<bool> has_had_no_effect(Attempt& attempt) {
   const SendAgain& again = *attempt.again;
-  const auto seen = co_await read_again(attempt.parts, again.request.head.host, again.read_target, attempt.token);
+  OwnRead read = own_read(attempt.parts, attempt.plan().resource_key, again.read_target);
+  const auto seen = co_await read_again(attempt.parts, again.request.head.host, std::move(read), attempt.token);
   if (!seen || (!seen->exists() && !seen->absent())) co_return false;
   const policy::SeenBody there{seen->absent(), seen->body};
   if (!policy::is_base_still(again.base, there, *attempt.plan().facts().body)) co_return false;

@@ -22,7 +22,8 @@ Task<void> wait_until_shown(const Write& write, const Outcome& outcome) {
   if (wanted.consecutive == 0 || !may_be_new(write, outcome)) co_return;
   int found = 0;
   while (true) {
-    const auto seen = co_await read_once(write.parts, write.head().host, write.head().target, write.authorization());
+    OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
+    const auto seen = co_await read_once(write.parts, write.head().host, std::move(read), write.authorization());
     const bool tells = seen && (seen->exists() || seen->absent());
     if (!tells) co_return;
     found = seen->exists() ? found + 1 : 0;

@@ -163,7 +163,10 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   try_another_token(watcher, authorization);
   const LookAt at = place_to_look(watcher);
   const uint64_t asked = parts.clock.next_moment().order;
-  const auto seen = co_await read_once(parts, at.host, at.target, authorization);
+  const bool is_at_url = arm::is_at_url(watcher.by);
+  OwnRead read =
+      is_at_url ? OwnRead{at.target} : own_read(parts, watcher.op_lease->write().planned.plan->resource_key, at.target);
+  const auto seen = co_await read_once(parts, at.host, std::move(read), authorization);
   if (!seen && is_mutant(Mutant::PollErrorLeaksLease)) watcher.expires = kNever;
   if (is_mutant(Mutant::PollErrorLeaksLease) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
   if (!seen) co_return;

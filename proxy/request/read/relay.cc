@@ -206,7 +206,7 @@ struct Passing {
     const bool is_read = is_guarded_read(plan) && plan.operation != arm::OperationKind::List && head.status == 200;
     if (capture.has_all() && is_read) {
       body = capture.same_as_last();
-      if (!body) body = keep_read(parts, exchange, head, std::move(capture).take());
+      if (!body) body = keep_read(parts, exchange, plan, head, std::move(capture).take());
     } else if (capture.has_all()) {
       body = keep_body(head, std::move(capture).take());
     }

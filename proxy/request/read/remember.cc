@@ -116,8 +116,11 @@ policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const ar
   return last && is_coded_as(*last, head) ? last : nullptr;
 }
 
-policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes) {
-  const auto body = keep_at(exchange.request.head.target, keep_body(head, std::move(bytes)));
+policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const arm::ResponseHead& head,
+                             std::string bytes) {
+  const bool by_post = plan.operation == arm::OperationKind::ReadAction;
+  const std::string& asked = exchange.request.head.target;
+  const auto body = keep_at(by_post ? arm::target_of_listed(asked) : asked, keep_body(head, std::move(bytes)));
   if (!body) return nullptr;
   if (arm::etag_in_head(head.fields).empty()) body->etag = etag_in(body.get(), parts.shared.options.body_keep_max);
   return body;
@@ -127,6 +130,9 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
                       const arm::ResponseHead& head, policy::SharedBody body) {
   const bool is_list = plan.operation == arm::OperationKind::List;
   if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : Showing{};
+  const auto is_known = [](const policy::History& history) { return history.is_read_by_post(); };
+  if (plan.operation == arm::OperationKind::ReadAction && !parts.shared.resources.ask(plan.resource_key, is_known))
+    parts.shared.resources.apply(plan.resource_key, policy::ShownByPost{});
   policy::StateShown shown = shown_to(parts, client, exchange, plan);
   if (head.status == 304) {
     policy::NotModified same{shown.client,
@@ -178,15 +184,6 @@ void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_
   }
 }
 
-std::string read_target_of(const Parts& parts, const KeyedPlan& plan, std::string_view target) {
-  const auto was_listed = [](const policy::Rendering& r) { return r.body && arm::is_list_target(r.body->target); };
-  const bool by_post = parts.shared.resources.ask(plan.resource_key, [&](const policy::History& history) {
-    return std::ranges::any_of(history.entries(),
-                               [&](const policy::Entry& e) { return std::ranges::any_of(e.renderings, was_listed); });
-  });
-  return by_post ? arm::list_target_of(target) : std::string(target);
-}
-
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own) {
   const size_t keep_max = parts.shared.options.body_keep_max;
@@ -198,11 +195,11 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   policy::SharedBody body;
   if (!answer.body.empty()) body = last_read(parts, plan, answer.head);
   if (body && body->bytes != answer.body) body.reset();
-  const std::string read_target = read_target_of(parts, plan, exchange.request.head.target);
-  if (!answer.body.empty() && !body) body = keep_at(read_target, keep_body(answer.head, answer.body));
+  const std::string& target = exchange.request.head.target;
+  if (!answer.body.empty() && !body) body = keep_at(target, keep_body(answer.head, answer.body));
   shown.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
-  if (!body && own.stand_in) body = keep_at(read_target, own.stand_in);
+  if (!body && own.stand_in) body = keep_at(target, own.stand_in);
   if (!body && shown.etag.empty()) return {};
   if (body && body->bytes.size() <= keep_max) shown.rendering.body = std::move(body);
   return remember(parts, plan, std::move(shown));

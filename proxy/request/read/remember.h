@@ -28,7 +28,8 @@ struct Showing {
 // bytes shares it: whoever polls is shown the same again and again, and nothing in them is looked for twice.
 policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head);
 // Other bytes are kept. Null if they cannot be read here.
-policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes);
+policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const arm::ResponseHead& head,
+                             std::string bytes);
 
 // An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep.
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
@@ -47,9 +48,6 @@ struct OwnAnswer {
 };
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own);
-
-// Where the resource that this request target names can be read: there, or by POST, if somebody was shown it so.
-std::string read_target_of(const Parts& parts, const KeyedPlan& plan, std::string_view target);
 
 // The connection that it was written to was reset: nobody knows whether it was read.
 void take_back(const Parts& parts, ClientState& client, const Showing& showing);

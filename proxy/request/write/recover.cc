@@ -39,8 +39,8 @@ Outcome unknown(const Write& write, std::string_view why) {
 
 // The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
 Task<Result<SeenState>> see(const Write& write) {
-  std::string target = read_target_of(write.parts, write.plan, write.head().target);
-  auto seen = co_await read_again(write.parts, write.head().host, std::move(target), write.authorization());
+  OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
+  auto seen = co_await read_again(write.parts, write.head().host, std::move(read), write.authorization());
   if (seen && !seen->exists() && !seen->absent()) {
     co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
   }
@@ -130,7 +130,8 @@ Task<Step<arm::Progress>> wait_for_blocker(const Write& write, const Attempts& a
   auto last = arm::Progress::Unknown;
   auto waited = co_await wait_for(write, attempts, delay, kWhy);
   while (waited && !blocker.target.empty()) {
-    const auto seen = co_await read_once(write.parts, blocker.host, blocker.target, write.authorization());
+    OwnRead read{blocker.target};
+    const auto seen = co_await read_once(write.parts, blocker.host, std::move(read), write.authorization());
     if (!seen) break;
     last = blocker.by == arm::TrackedBy::StatusUrl ? arm::progress_of_status_url(seen->head, seen->body)
                                                    : arm::progress_of_resource(seen->head, seen->body);

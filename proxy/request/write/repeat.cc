@@ -135,8 +135,8 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
   Outcome outcome{Outcome::Kind::Answered, compose(recorded, plan), {}};
   if (must_read) {
     write.exchange.forwarded = write.parts.clock.next_moment();
-    std::string target = read_target_of(write.parts, write.plan, write.head().target);
-    auto seen = co_await read_again(write.parts, write.head().host, std::move(target), write.authorization());
+    OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
+    auto seen = co_await read_again(write.parts, write.head().host, std::move(read), write.authorization());
     if (!seen || arm::asks_for_another_try(seen->head.status)) {
       co_return try_later(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
     }

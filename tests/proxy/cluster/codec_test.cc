@@ -68,13 +68,18 @@ TEST(ClusterCodec, ABodyThatStandsInTheLogIsToldByItsHash) {
   EXPECT_EQ(list.itself, nullptr);
 }
 
-// A replica of the version before reads the one, and does not misread the other.
-TEST(ClusterCodec, ARowIsOfTheOldFormatUnlessABodyInItIsToldByItsHash) {
+// A replica of the version before reads the one, and does not misread the others.
+TEST(ClusterCodec, ARowIsOfTheOldestFormatThatHasWhatIsInIt) {
   const std::string old = encode({Told{{}, policy::StateShown{}}, PageShown{}, AbortTaken{}}, kNow);
   EXPECT_EQ(old.front(), 5);
   EXPECT_TRUE(decode(old, kThere).has_value());
   EXPECT_EQ(encode({Told{{}, policy::StateShown{}}, ShownAgain{}}, kNow).front(), 6);
   EXPECT_EQ(encode({PageShownAgain{}}, kNow).front(), 6);
+  const std::string by_post = encode({ShownAgain{}, Told{{1, 2}, policy::ShownByPost{}}}, kNow);
+  EXPECT_EQ(by_post.front(), 7);
+  const auto read = decode(by_post, kThere);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_TRUE(std::holds_alternative<policy::ShownByPost>(std::get<Told>(read->back()).event));
 }
 
 TEST(ClusterCodec, WhatIsNotSetStaysSo) {
@@ -166,8 +171,10 @@ TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(decode(whole.substr(0, size), kNow).has_value()) << size;
   EXPECT_FALSE(decode(whole + '\0', kNow).has_value());
   std::string other = whole;
-  other[0] = 1;
-  EXPECT_FALSE(decode(other, kNow).has_value());
+  for (const char format : {1, 4, 8}) {
+    other[0] = format;
+    EXPECT_FALSE(decode(other, kNow).has_value()) << int{format};
+  }
 }
 
 }  // namespace

@@ -79,5 +79,29 @@ TEST(EntryMatch, SoAReadOfItDoesNotLagThoughItWasThereBefore) {
   EXPECT_TRUE(told.client('A').shown.back().lagging);
 }
 
+// The service derives one member from another; a client that writes back what it read repeats the former value of it.
+TEST(EntryMatch, NorIfWhatItLacksTheServiceDecidesOnItself) {
+  Told told;
+  told.show('A', "", whole(R"({"on":1,"is":"on"})"));
+  told.accept('A', R"({"on":0,"is":"on"})");
+  told.end(R"({"on":0,"is":"on"})");
+  told.show('A', "", whole(R"({"on":0,"is":"off"})"));
+  told.accept('A', R"({"on":1,"is":"off"})");
+  told.end(R"({"on":1,"is":"off"})");
+  told.show('A', "", whole(R"({"on":1,"is":"on"})"));
+  EXPECT_FALSE(told.client('A').shown.back().lagging);
+  told.show('A', "", whole(R"({"on":0,"is":"off"})"));
+  EXPECT_TRUE(told.client('A').shown.back().lagging) << "it lacks what was changed";
+  Told two;
+  two.show('A', "", whole(R"({"a":0,"b":0})"));
+  two.accept('A', R"({"a":1,"b":1})");
+  two.end(R"({"a":1,"b":1})");
+  two.show('A', "", whole(R"({"a":1,"b":1})"));
+  two.accept('A', R"({"a":0,"b":1})");
+  two.end(R"({"a":0,"b":1})");
+  two.show('A', "", whole(R"({"a":0,"b":0})"));
+  EXPECT_TRUE(two.client('A').shown.back().lagging) << "the service had taken b";
+}
+
 }  // namespace
 }  // namespace armgate::policy

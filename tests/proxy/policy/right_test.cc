@@ -268,5 +268,21 @@ TEST(ReadsInVain, NotWithoutAReadBetweenTheRefusalsNorIfOneWasLost) {
   EXPECT_FALSE(reads_in_vain(lost.history, lost.write_of('A', Actors::Unknown), BaseRule::Newest));
 }
 
+TEST(OwnWrites, WhoRepeatsWhatWasRefusedAsStaleAndHasReadNothingNewerGoesOnFromItsOwn) {
+  Told told;
+  told.show('A', "1");
+  told.write('A', "2");
+  EXPECT_EQ(told.bases_text('A'), "newest 2 | 2 1");
+  told.refuse('A', "again");
+  EXPECT_EQ(told.bases_text('A'), "newest 2 | 2 1") << "another write";
+  told.facts.request_hash = Told::hash("again");
+  EXPECT_EQ(told.bases_text('A'), "newest 2");
+  Told read = told;
+  read.show('A', "2");
+  EXPECT_EQ(read.bases_text('A'), "newest 2 | 2 1") << "one of several may have read, and another repeats";
+  told.write('B', "3");
+  EXPECT_EQ(told.bases_text('A'), "newest 2 | 2 1");
+}
+
 }  // namespace
 }  // namespace armgate::policy

@@ -58,13 +58,13 @@ class Judged {
   bool others_wrote = false;
   BaseRule rule = BaseRule::AnyShown;
   Right right{};
-  bool either = false;
+  size_t either_of = 0;
 
   Verdict verdict(std::string_view wanted) const {
     Bases all;
     all.possible = bases;
     all.rule = rule;
-    all.either = either;
+    all.either_of = either_of;
     const ThereBody now{is_absent, there_etag, there, "v1"};
     const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
     return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
@@ -110,19 +110,27 @@ TEST(OutcomeOfEither, WhicheverOfThemIsThereTheWriteIsBuiltOnIt) {
   for (const std::string_view there : {kPlain, kTwo}) {
     Judged judged = on({base_of(kTwo), base_of(kPlain)}, there);
     EXPECT_EQ(judged(kThree), "refused /properties/n");
-    judged.either = true;
+    judged.either_of = 2;
     EXPECT_EQ(judged(kThree), "sent") << there;
     EXPECT_EQ(judged(kTwo), "sent") << there;
     EXPECT_EQ(judged(kPlain), "sent") << there;
   }
   Judged judged = on({base_of(kTwo), absent()}, kPlain);
-  judged.either = true;
+  judged.either_of = 2;
   EXPECT_EQ(judged(kThree), "refused /properties/n") << "it is neither";
   judged.is_absent = true;
   EXPECT_EQ(judged(kThree), "sent");
 }
 
-// What another has set where nothing is shown can be told by the ETag alone.
+TEST(OutcomeOfEither, WhatItMayNotKnowOfIsInTheWayAllTheSame) {
+  Judged judged = on({base_of(kTagged), base_of(kPlain), base_of(kTwo)}, kTagged);
+  judged.either_of = 2;
+  EXPECT_EQ(judged(kThree), "refused /tags/b") << "the third is none of which its client knows all";
+  judged.either_of = 3;
+  EXPECT_EQ(judged(kThree), "sent");
+}
+
+// What another has set where nothing is shown can be told by the ETag, or else by its write.
 TEST(OutcomeOfOne, ASecretGoesOnlyOntoTheStateThatItWasBuiltOn) {
   const arm::BodyFacts facts({.write_only = {"/properties/password"}});
   constexpr std::string_view kWithSecret = R"({"properties":{"n":2,"password":"x"},"tags":{"a":"1"}})";
@@ -135,7 +143,8 @@ TEST(OutcomeOfOne, ASecretGoesOnlyOntoTheStateThatItWasBuiltOn) {
   } rows[] = {{"nothing moved", kWithSecret, "1", true, true},
               {"another wrote", kWithSecret, "2", true, false},
               {"the ETag moves by itself", kWithSecret, "2", false, true},
-              {"no ETag tells", kWithSecret, "", true, true},
+              {"no ETag tells, and another wrote", kWithSecret, "", true, false},
+              {"no ETag tells, and nobody wrote", kWithSecret, "", false, true},
               {"no secret", kTwo, "2", true, true}};
   for (const auto& row : rows) {
     Bases bases;

@@ -217,5 +217,29 @@ TEST(Liveness, AnUnconditionalLoopThatDoesNotWaitGetsThroughAfterInsistAfter) {
   EXPECT_LE(run_job(seconds(20), 200, true).refused_in_a_row_max, 16) << "insist_after is five minutes";
 }
 
+// What a client wrote in mode "off" passed unseen: its own answers of before say nothing any more.
+TEST(Liveness, AClientThatNeverReadsGoesOnWhenModeOffEnds) {
+  StageRig rig;
+  std::string there;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    if (request.head.method == arm::Method::Put) there = request.body;
+    step.body = there;
+    return step;
+  });
+  const std::string put = "PUT /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d?api-version=2024-03-02";
+  const auto write = [&](int size) {
+    rig.pass(std::chrono::seconds(1));
+    const std::string body = R"({"location":"w","properties":{"diskSizeGB":)" + std::to_string(size) + "}}";
+    return rig.ask("one", put, body).head.status;
+  };
+  EXPECT_EQ(write(1), 200);
+  rig.set_mode(rules::Mode::Off);
+  EXPECT_EQ(write(2), 200);
+  EXPECT_EQ(write(3), 200);
+  rig.set_mode(rules::Mode::Protect);
+  for (int size = 4; size < 8; ++size) EXPECT_EQ(write(size), 200) << size;
+}
+
 }  // namespace
 }  // namespace armgate::world::liveness_test

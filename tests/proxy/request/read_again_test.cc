@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "proxy/async/spawn.h"
 #include "tests/support/stage_rig.h"
 
@@ -32,7 +34,8 @@ TEST(SeenStates, OnlyAnAnswerAboutTheResourceSaysSomethingAboutIt) {
 }
 
 Task<void> look_patiently(const Parts& parts, std::optional<Result<SeenState>>& seen) {
-  seen = co_await read_again(parts, "management.azure.com", std::string(kScaleSet), "Bearer x");
+  OwnRead read{std::string(kScaleSet)};
+  seen = co_await read_again(parts, "management.azure.com", std::move(read), "Bearer x");
 }
 
 std::optional<Result<SeenState>> look_at(StageRig& rig) {

@@ -136,6 +136,7 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
             R"(needs another "kind" than "none")"},
            {R"("guard": {"star": "strengthen"})", "/guard/star", "no ETag goes along"},
            {R"("guard": {"kind": "none", "star": "strengthen"})", "/guard/star", "no ETag goes along"},
+           {R"("guard": {"methods": ["PUT", "PATCH"], "patch": "send"})", "/guard/patch", "remove one of them"},
            {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
            {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
            {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},

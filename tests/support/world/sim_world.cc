@@ -211,7 +211,7 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   rules_ = std::move(rules);
   checkers_.use_rules(rules_in_force());
   for (const auto& gate : gates_) {
-    if (!gate->is_cut()) gate->shared().rules.replace(rules_in_force(), options_.pipeline.mode);
+    if (!gate->is_cut()) gate->shared().use(rules_in_force(), options_.pipeline.mode, clock_);
   }
 }
 

@@ -59,13 +59,13 @@ TEST_F(SharedTables, WhoDoesNotProtectLeavesADeadOnesKeysToTheOthers) {
 }
 
 TEST_F(SharedTables, WhatAJournalToldIsKnownSinceThen) {
-  const WallTime since = gates[1]->shared().recorded_from - seconds(60);
+  const WallTime since = gates[1]->shared().recorded_from.load() - seconds(60);
   EXPECT_EQ(gates[1]->shared().former, 0u);
   gates[0]->parts().cluster->post(cluster::Imported{since});
   pass(seconds(2));
   for (const auto& gate : gates) {
     EXPECT_GT(gate->shared().former, 0u);
-    EXPECT_EQ(gate->shared().recorded_from, since);
+    EXPECT_EQ(gate->shared().recorded_from.load(), since);
   }
 }
 

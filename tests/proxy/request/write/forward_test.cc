@@ -50,6 +50,15 @@ TEST(Forward, WhatNeverLeftGoesThreeTimesWhateverItIs) {
   }
 }
 
+// Nobody is told to come again, so nobody waits for one who will not.
+TEST(Forward, WhoCouldNotReachArmKeepsNoPlace) {
+  StageRig rig;
+  for (int i = 0; i < 3; ++i) rig.arm_fails(put(kScaleSet), Sent::No);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), "{}").head.status, 502);
+  EXPECT_EQ(rig.shared().reservations.size(), 0u);
+  EXPECT_EQ(rig.shared().locks.entries(1).oldest.size(), 0u);
+}
+
 TEST(Forward, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
   StageRig rig;
   rig.connections_take(std::chrono::seconds(3));

@@ -21,6 +21,8 @@ void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) 
     record.begun = event.write.begun;
     tables_->history->keep(record);
   }
+  const auto kept = claims_.find(event.claim);
+  if (author != options_.id && kept != claims_.end()) kept->second.place.note_at_arm_here(moment.time);
   intents_.emplace(moment.order, OpenIntent{author, row, event.claim, event.is_imported, std::move(event.write)});
 }
 
@@ -43,7 +45,7 @@ void Replica::follow_elsewhere(OpenIntent& intent, const WriteOutcome& outcome) 
   if (in_doubt) operation->doubt(write.id);
 }
 
-void Replica::on(ReplicaId author, Settled event, uint64_t, Moment) {
+void Replica::on(ReplicaId author, Settled event, uint64_t, Moment moment) {
   if (tables_->history != nullptr) {
     if (event.touched) tables_->history->keep_touched(event.intent, *std::move(event.touched));
     tables_->history->record_outcome(event.intent, event.outcome);
@@ -57,8 +59,10 @@ void Replica::on(ReplicaId author, Settled event, uint64_t, Moment) {
   }
   const auto kept = claims_.find(intent->second.claim);
   const bool in_doubt = event.outcome.kind == OutcomeKind::InDoubt;
-  if (author != options_.id && kept != claims_.end())
+  if (author != options_.id && kept != claims_.end()) {
+    kept->second.place.note_at_arm_here(moment.time);
     kept->second.place.set_phase_here(in_doubt ? WritePhase::Doubt : WritePhase::Runs);
+  }
   if (author != options_.id)
     follow_elsewhere(intent->second, event.outcome);
   else if (!event.outcome.owned.is_zero())

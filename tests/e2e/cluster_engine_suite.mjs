@@ -134,6 +134,29 @@ export const tests = {
     assert.equal(await readsAt(cluster, 0), 200);
   },
 
+  "a replica that is stopped while it starts does not keep the rows of the log": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
+    await cluster.kill(1);
+    const letGo = await takeLock(postgres, "select pg_advisory_xact_lock(27428886952375398)");  // as who deletes rows
+    const started = cluster.startReplica(1).then(() => null, (error) => error);
+    await waitFor("it to start", async () => (await postgres.sql(WAIT_FOR_LOCK)).trim() === "1");
+    const starting = world.children.at(-1);
+    starting.child.kill("SIGSTOP");
+    letGo();
+    const keepers = "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted";
+    await waitFor("it to keep them", async () => (await postgres.sql(keepers)).trim() === "1");
+    for (const begun = Date.now(); (await postgres.sql(keepers)).trim() !== "0"; await sleep(200)) assert.ok(Date.now() - begun < 20_000, "it keeps them");
+    starting.child.kill("SIGCONT");
+    assert.ok(await started, "it has started all the same");
+    assert.deepEqual(await starting.exit, { code: 3, signal: null }, starting.log);
+    // And who has started is not bounded so.
+    await cluster.startReplica(1);
+    await sleep(12_000);
+    for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log);
+    assert.equal(await readsAt(cluster, 1), 200);
+  },
+
   "where commits are slow replicas take turns, and none is taken for dead": async (world) => {
     const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
     const cluster = await Cluster.start(world, sim, postgres.url);

@@ -18,6 +18,8 @@ namespace armgate::cluster {
 namespace {
 
 constexpr Duration kFirstReadMax = std::chrono::minutes(1);
+// While it keeps the log's rows from being deleted: stopped (SIGSTOP) just then, it would keep them for ever.
+constexpr Duration kIdleAtStartMax = std::chrono::seconds(10);
 constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kTryAgainMax = std::chrono::seconds(5);
 constexpr int64_t kRowsAtOnce = 500;
@@ -162,10 +164,19 @@ Result<void> Engine::learn_time() {
   return {};
 }
 
+// Zero: it may be idle for ever. Before PostgreSQL 14 there is no such bound.
+Result<void> Engine::end_if_idle_for(Duration most) {
+  const auto done = connection_->run("select set_config(name, $1, false) from pg_settings where name = 'idle_session_timeout'",
+                                     {pg_number(whole_milliseconds(most))}, kStatementMax);
+  if (!done) return done.error();
+  return {};
+}
+
 Result<void> Engine::start(Replica& replica) {
   replica_ = &replica;
   if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
+  if (auto bounded = end_if_idle_for(kIdleAtStartMax); !bounded) return bounded;
   if (const auto kept = connection_->run(kKeepRows, {}, kStatementMax); !kept) return kept.error();
   const auto first = connection_->run("select coalesce(min(number) - 1, (select number from armgate.head)) from armgate.log",
                                       {}, kStatementMax);
@@ -173,6 +184,7 @@ Result<void> Engine::start(Replica& replica) {
   replica.begin_at(static_cast<uint64_t>(first->number(0, 0)));
   if (auto read = read_all(kFirstReadMax); !read) return read;
   if (const auto let_go = connection_->run(kLetRowsGo, {}, kStatementMax); !let_go) return let_go.error();
+  if (auto unbounded = end_if_idle_for(Duration{}); !unbounded) return unbounded;
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;

@@ -81,6 +81,7 @@ class Engine {
   Result<void> take(PgConnection connection);
   Result<void> set_up();
   Result<void> begin_session();
+  Result<void> end_if_idle_for(Duration most);
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   void note(const Found& found);

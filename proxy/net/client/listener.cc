@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -31,56 +29,9 @@ bool is_about_one_connection(int number) {
          number == EHOSTUNREACH || number == ENETUNREACH;
 }
 
-// True, with errno, if somebody listens there, even somebody who would share the port with us.
-bool is_taken(const ip::tcp::endpoint& endpoint) {
-  const int probe = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (probe < 0) return true;
-  const int on = 1;
-  ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // the last owner's connections may still be in TIME_WAIT
-  const bool taken = ::bind(probe, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0;
-  const int number = errno;
-  ::close(probe);
-  errno = number;
-  return taken;
-}
-
-// Whether who listens at that name is this user. Whoever else has taken it keeps nobody off.
-bool is_own(const sockaddr_un& place, socklen_t size) {
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (probe < 0) return true;
-  ucred owner{};
-  socklen_t owner_size = sizeof owner;
-  const bool connected = ::connect(probe, reinterpret_cast<const sockaddr*>(&place), size) == 0;
-  const bool is_known = connected && ::getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0;
-  ::close(probe);
-  return is_known && owner.uid == ::geteuid();
-}
-
 std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
 
 }  // namespace
-
-// Where there are no such names nothing is claimed, nor where another user has taken it.
-Result<Listener::Claim> Listener::Claim::of_port(const std::string& address, uint16_t port) {
-  Claim claim;
-  claim.fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (claim.fd_ < 0) return claim;
-  sockaddr_un place{};
-  place.sun_family = AF_UNIX;
-  const std::string name = fmt::format("armgate/{}:{}", address, port);  // behind a zero byte: no file (unix(7))
-  const size_t length = name.copy(place.sun_path + 1, sizeof place.sun_path - 1);
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  const bool is_bound = ::bind(claim.fd_, reinterpret_cast<const sockaddr*>(&place), size) == 0;
-  if (is_bound) ::listen(claim.fd_, SOMAXCONN);
-  if (is_bound || errno != EADDRINUSE || !is_own(place, size)) return claim;
-  claim.reset();
-  errno = EADDRINUSE;
-  return gateway_error(ErrorKind::Internal, "another process has it");
-}
-
-void Listener::Claim::reset() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
 
 Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
                                                  uint16_t port, PortUse use) {
@@ -93,20 +44,21 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   const auto parsed = address_of(address);
   if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
   ip::tcp::endpoint endpoint(*parsed, port);
-  const bool is_first = use == PortUse::First && port != 0;
-  auto claim = is_first ? Claim::of_port(parsed->to_string(), port) : Result<Claim>(Claim());
-  if (!claim || (is_first && is_taken(endpoint))) return bad();
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return bad();
   auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});
   const int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  const auto share_port = [&] { return ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0; };
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // the last owner's connections may still be in TIME_WAIT
+  if (use == PortUse::Join && !share_port()) return bad();
   if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad();
   if (::listen(fd, SOMAXCONN) != 0) return bad();
+  // Not before it listens, alone: the kernel looks for others at bind() and again at listen(), and lets in who shares with all of them
+  // (inet_csk_get_port(); of two that call listen() in the same instant it may refuse both).
+  if (use == PortUse::First && !share_port()) return bad();
   socklen_t size = static_cast<socklen_t>(endpoint.capacity());
   if (::getsockname(fd, endpoint.data(), &size) != 0) return bad();
-  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port(), *std::move(claim)));
+  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
 }
 
 Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink events) {

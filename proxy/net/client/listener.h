@@ -2,7 +2,8 @@
 //
 // Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. That
 // option lets another process of the same user in as well, whose locks and versions know nothing of ours, so the first
-// listener of a port makes sure that it is alone: also of two that start at the same instant.
+// listener of a port takes it without: the kernel gives it to nobody who has it already on any of the same addresses, nor to two
+// that start at the same instant. Then it shares it with those that join; only this user's can.
 // Threads   one event loop.
 #pragma once
 
@@ -36,32 +37,14 @@ class Listener {
 
   // Hands every connection to `take` until stop().
   Task<void> run(std::function<void(AcceptedSocket)> take, NetEventSink events);
-  void stop() {
-    socket_->close();
-    claim_.reset();
-  }
+  void stop() { socket_->close(); }
 
  private:
-  // A name that only one process of the machine (of its network namespace, as the port) can have, and that ends with it.
-  class Claim {
-   public:
-    static Result<Claim> of_port(const std::string& address, uint16_t port);  // errno is set if another has it
-    Claim() = default;
-    Claim(Claim&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Claim& operator=(Claim&&) = delete;
-    ~Claim() { reset(); }
-    void reset();
-
-   private:
-    int fd_ = -1;
-  };
-
-  Listener(Clock& clock, std::unique_ptr<Socket> socket, uint16_t port, Claim claim)
-      : clock_(clock), socket_(std::move(socket)), claim_(std::move(claim)), port_(port) {}
+  Listener(Clock& clock, std::unique_ptr<Socket> socket, uint16_t port)
+      : clock_(clock), socket_(std::move(socket)), port_(port) {}
 
   Clock& clock_;
   const std::unique_ptr<Socket> socket_;
-  Claim claim_;  // of the first listener of its port
   const uint16_t port_;
 };
 

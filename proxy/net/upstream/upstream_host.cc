@@ -122,11 +122,15 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   (*stream)->set_session_sink([host = weak_from_this()](certs::SessionHandle session) {
     if (const auto alive = host.lock()) alive->keep_session(std::move(session));
   });
-  auto done = co_await (*stream)->handshake(std::min(deadline, clock_.now() + options_.handshake_max));
+  const Duration left = deadline - clock_.now();
+  auto done = co_await (*stream)->handshake(clock_.now() + std::min(left, options_.handshake_max));
   if (!done) {
     Error error = std::move(done).error();
     if (error.kind == ErrorKind::TimedOut) {
-      error.context = fmt::format("the TLS handshake with {} did not end in time (upstream.handshake_max)", where);
+      error.context = left < options_.handshake_max
+                          ? fmt::format("the TLS handshake with {} did not end in the {} ms that were left", where,
+                                        whole_milliseconds(std::max(left, Duration{})))
+                          : fmt::format("the TLS handshake with {} did not end in time (upstream.handshake_max)", where);
     }
     if (const ParentProxy* parent = connector_.parent_of(host_, options_.port)) error.context += handshake_hint(*parent, error);
     co_return error;

@@ -84,6 +84,7 @@ void watch_here(Parts& parts, const LeasedWrite& leased, const std::vector<rules
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
   GATE_CHECK(place && place->granted(), "something had a key before the first request");
   WriteLease lease = place->into_lease();
+  lease.note_at_arm(leased.opened - leased.ran_before);
   if (leased.because == LeasedBecause::Accepted && may_run_beside_its_own(*leased.planned.plan)) lease.admit_own();
   start_watching(parts, open_lease(parts, leased, std::move(lease), {}));
 }

@@ -124,6 +124,7 @@ void go_on(const Attempt& attempt, LeasedBecause because, const arm::ResponseHea
   else
     attempt.owned().doubt(attempt.intent);
   auto lease = hand_over(parts, attempt.op_lease);
+  if (lease) lease->note_at_arm(leased.opened);
   Change change{again.write_key, again.requested_body, accepted};
   change.knows_merges = again.knows_merges;
   change.if_match = attempt.if_match;

@@ -74,26 +74,23 @@ bool may_send_again(const Exchange& exchange, const Error& error) {
   return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
 }
 
-// Whether its client leaves is watched for what could have an effect; a read's only while it waits, which few do.
+// That its client has left is heeded once it waits, which little does: what waits for nothing is sent as it came (docs/design.md, P7).
 class RelayGate final : public ClientGate {
  public:
   RelayGate(Parts& parts, Exchange& exchange, ClientLink& link, Sender sender)
       : ClientGate(parts, exchange.report, sender), parts_(parts), exchange_(exchange), link_(link) {
     until_ = exchange.arrived.time + (is_safe(exchange) ? parts.shared.options.wait_max : queue_timeout_of(parts, exchange));
-    if (!is_safe(exchange)) begin_watch();
   }
+  // For others, who ask link.presence(): from now on, whether it waits or not.
+  void begin_presence() { client_wait_.emplace(parts_.clock, exchange_.executor, link_, until_); }
   bool may_wait() override {
-    if (!client_wait_) begin_watch();
+    if (!client_wait_) begin_presence();
+    watch(*client_wait_, ClientWait::AtClosing::Stop);
     return ClientGate::may_wait();
   }
   TimePoint until() const { return until_; }
 
  private:
-  void begin_watch() {
-    client_wait_.emplace(parts_.clock, exchange_.executor, link_, until_);
-    watch(*client_wait_, ClientWait::AtClosing::Stop);
-  }
-
   Parts& parts_;
   Exchange& exchange_;
   ClientLink& link_;
@@ -103,16 +100,17 @@ class RelayGate final : public ClientGate {
 
 Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, RelayGate& gate, bool acts) {
   SendLimits limits = acts ? limits_of_one(parts, kNever) : SendLimits(kNever);
-  limits.begin_by = connection_due(parts, gate.until());
   limits.answer_max = parts.shared.options.answer_timeout;
   limits.gate = &gate;
   const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
     if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
   };
   exchange.forwarded = parts.clock.next_moment();
+  limits.begin_by = connection_due(parts, gate.until());
   auto answer = co_await parts.upstream.send(exchange.request, limits);
   count(answer);
   if (!answer && may_send_again(exchange, answer.error())) {
+    limits.begin_by = connection_due(parts, gate.until());
     answer = co_await parts.upstream.send(exchange.request, limits);
     count(answer);
   }
@@ -311,6 +309,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   const bool acts = acts_on_a_resource(exchange, plan);
   RelayGate gate(parts, exchange, client_link, acts ? ClientGate::Sender::OneOfSeveral : ClientGate::Sender::Any);
   std::optional<RelayedAction> action;
+  if (acts) gate.begin_presence();
   if (acts) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
     auto known = not_again(action->match(), exchange, plan);

@@ -45,7 +45,7 @@ class WriteGate final : public ClientGate {
   }
 
  private:
-  void note_begun() override { intent_.set_phase(WritePhase::Sent); }
+  void note_begun() override { intent_.note_sent(*begun()); }
 
   Intent& intent_;
 };

@@ -20,6 +20,10 @@ class Intent {
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
   WriteLease take_lease() && { return std::move(guarded_).take_lease(); }
   void set_phase(WritePhase phase) { guarded_.lease_.set_phase(phase); }
+  void note_sent(TimePoint since) {
+    guarded_.lease_.note_at_arm(since);
+    guarded_.lease_.set_phase(WritePhase::Sent);
+  }
 
  private:
   friend Task<Step<Intent>> intend(const Write& write, Guarded guarded);

@@ -38,7 +38,8 @@ struct Claim {
   std::shared_ptr<ClaimKeeper> keeper;  // until its owner has given it back, or it is over
   bool kept = false;                    // it had one ever; before its owner got it. It leaves the queues by end_here() alone
   std::atomic<WritePhase> phase{WritePhase::Sent};
-  std::atomic<TimePoint> seen{TimePoint{}};  // WriteLease::note_seen(); the epoch: never
+  std::atomic<TimePoint> seen{TimePoint{}};    // WriteLease::note_seen(); the epoch: never
+  std::atomic<TimePoint> at_arm{TimePoint{}};  // WriteLease::note_at_arm(); the same
   // How often others went by. Each of them holds only its own shards, of which two may have none in common.
   std::atomic<uint64_t> passed{0};
 

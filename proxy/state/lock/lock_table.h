@@ -111,6 +111,8 @@ class WriteLease {
   void set_phase(WritePhase phase);
   // Of what runs at ARM: that it did at this moment. Until somebody asks again nobody knows whether it still does.
   void note_seen(TimePoint when);
+  // Since when ARM may be at it: the first byte of its last sending.
+  void note_at_arm(TimePoint since);
 
   uint64_t kept_as() const;  // ClaimKeeper::claim(); 0: nobody keeps it
   bool is_over() const;      // its keys went back already, by whoever keeps it
@@ -140,8 +142,10 @@ class QueuePosition {
 
   // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
   std::optional<ClaimInfo> holder() const;
-  // When the newest of what it waits for came, of that which ARM may be at; nothing: ARM is at none of it.
-  std::optional<TimePoint> newest_at_arm() const;
+  // Since when ARM may be at the newest of what it waits for, and never earlier than it is; what has its keys and was not sent yet may be
+  // sent right now. Nothing: ARM is at none of it. Of another process' writes it is known when they were recorded and when ARM had
+  // answered, so that one sent anew meanwhile counts from before until its answer is known.
+  std::optional<TimePoint> newest_at_arm(TimePoint now) const;
 
   // Requires: granted(). The position is used up.
   WriteLease into_lease();
@@ -170,7 +174,8 @@ class QueuePosition {
   void give_back_here(const std::vector<Hash128>& some);
   void end_here();  // all that it has left
   void let_own_in_here(Own which);
-  void set_phase_here(WritePhase phase);  // of what its owner, elsewhere, has sent
+  void set_phase_here(WritePhase phase);   // of what its owner, elsewhere, has sent
+  void note_at_arm_here(TimePoint since);  // the same
 
  private:
   friend class LockTable;

@@ -43,14 +43,17 @@ std::optional<ClaimInfo> QueuePosition::holder() const {
   return std::nullopt;
 }
 
-std::optional<TimePoint> QueuePosition::newest_at_arm() const {
+std::optional<TimePoint> QueuePosition::newest_at_arm(TimePoint now) const {
   LockTable::ShardsLocked locked(*table_, *claim_);
   std::optional<TimePoint> newest;
   for (const ClaimKey& key : claim_->keys) {
     for (const auto& other : table_->state_of(key.hash).holders) {
       const bool is_before = other != claim_ && !rules::compatible(other->mode_on(key.hash), key.mode);
-      if (!is_before || other->info.is_turn || other->phase.load(std::memory_order_relaxed) == WritePhase::Again) continue;
-      newest = std::max(newest.value_or(other->info.since), other->info.since);
+      const bool is_write = !other->info.is_turn && other->info.run.empty();
+      if (!is_before || !is_write || other->phase.load(std::memory_order_relaxed) == WritePhase::Again) continue;
+      const TimePoint noted = other->at_arm.load(std::memory_order_relaxed);
+      const TimePoint since = noted == TimePoint{} ? now : noted;
+      newest = std::max(newest.value_or(since), since);
     }
   }
   return newest;
@@ -169,6 +172,12 @@ void QueuePosition::set_phase_here(WritePhase phase) { claim_->phase.store(phase
 void WriteLease::note_seen(TimePoint when) {
   if (claim_ != nullptr) claim_->seen.store(when, std::memory_order_relaxed);
 }
+
+void WriteLease::note_at_arm(TimePoint since) {
+  if (claim_ != nullptr) claim_->at_arm.store(since, std::memory_order_relaxed);
+}
+
+void QueuePosition::note_at_arm_here(TimePoint since) { claim_->at_arm.store(since, std::memory_order_relaxed); }
 
 uint64_t WriteLease::kept_as() const {
   const auto keeper = claim_ != nullptr ? table_->keeper_of(*claim_) : nullptr;

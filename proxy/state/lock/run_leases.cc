@@ -23,7 +23,7 @@ RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimeP
   if (lease.held) return lease;
   if (kept.coming) lease.behind = "the other armgates, which are being told";
   if (kept.coming) return lease;
-  if (const auto newest = kept.position->newest_at_arm()) lease.behind_age = now - *newest;
+  if (const auto newest = kept.position->newest_at_arm(now)) lease.behind_age = now - *newest;
   const auto holder = kept.position->holder();
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)

@@ -50,7 +50,7 @@ class RunLeases {
     std::string purpose;  // for people
     bool held = false;
     std::string behind;                    // what it waits for, for people; empty if it is held
-    std::optional<Duration> behind_age{};  // since the newest of that came which ARM may be at; nothing: ARM is at none of it
+    std::optional<Duration> behind_age{};  // since ARM may be at the newest of it; nothing: ARM is at none of it
     Duration age{};
     std::string resources;  // for people: the ids
     std::string over;       // why it ended by itself, for people

@@ -109,6 +109,18 @@ TEST_F(ClusterWrites, WhatAnotherSentIsShownAsItGoes) {
   EXPECT_EQ(shown(), WritePhase::Doubt);
 }
 
+TEST_F(ClusterWrites, SinceWhenArmMayBeAtWhatAnotherSentIsKnown) {
+  const auto waits = other.locks.join(kKeys, {}, nullptr, 0);
+  const auto age = [&] { return rig.clock.now() - waits->newest_at_arm(rig.clock.now()).value_or(TimePoint{}); };
+  rig.pass(seconds(60));
+  EXPECT_GE(age(), seconds(60)) << "since ARM had answered";
+  send();
+  EXPECT_LE(age(), seconds(2)) << "sent anew";
+  rig.pass(seconds(60));
+  settle(running_at("/2"));
+  EXPECT_LE(age(), seconds(2)) << "it may have been sent more than once before";
+}
+
 TEST_F(ClusterWrites, AnOwnUrlStandsForTheNewestSending) {
   EXPECT_TRUE(known(other).is_led_elsewhere);
   EXPECT_EQ(known(other).tracking.status_url, "https://arm/1");

@@ -262,20 +262,26 @@ TEST_F(UpstreamHostTest, WhatCannotBeConnectedToWasSentNothing) {
   EXPECT_TRUE(host_->unused());
 }
 
-TEST_F(UpstreamHostTest, AHandshakeThatDoesNotEndIsToldAsThatWithWhereItLedTo) {
+TEST_F(UpstreamHostTest, AHandshakeThatDoesNotEndIsToldWithWhereItLedToAndWhichTimeIsOver) {
   const auto silent = *Listener::open(clock_, executor(), "127.0.0.1", 0);
   Connector connector(clock_, executor(), {seconds(4), {{"arm.example.test", {"127.0.0.1", silent->port(), {}}}}, {}},
                       names_.as_resolve());
   host_ =
       std::make_shared<UpstreamHost>("arm.example.test", clock_, executor(), connector, context_.get(), UpstreamHostOptions{});
-  const auto asking = ask();
-  clock_.advance(seconds(11));
-  run_until([&] { return asking->done; });
-  const Acquired& got = *asking->got;
-  ASSERT_FALSE(got.ok());
-  EXPECT_EQ(got.error().context, "the TLS handshake with arm.example.test at 127.0.0.1 port " + std::to_string(silent->port()) +
-                                     " did not end in time (upstream.handshake_max)");
-  EXPECT_EQ(got.error().kind, ErrorKind::TimedOut);
+  const struct {
+    TimePoint deadline;
+    std::string ending;
+  } rows[] = {{kNever, "in time (upstream.handshake_max)"}, {clock_.now() + seconds(20), "in the 9000 ms that were left"}};
+  for (const auto& row : rows) {
+    const auto asking = ask(row.deadline);
+    clock_.advance(seconds(11));
+    run_until([&] { return asking->done; });
+    const Acquired& got = *asking->got;
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.error().context, "the TLS handshake with arm.example.test at 127.0.0.1 port " +
+                                       std::to_string(silent->port()) + " did not end " + row.ending);
+    EXPECT_EQ(got.error().kind, ErrorKind::TimedOut);
+  }
 }
 
 }  // namespace

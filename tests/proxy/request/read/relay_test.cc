@@ -71,6 +71,52 @@ TEST(Relay, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
   }
 }
 
+// A client may close its side together with its request.
+TEST(Relay, WhatWaitsForNothingIsSentWhoeverHasLeft) {
+  for (const Leaving how : {Leaving::HalfClosed, Leaving::Reset}) {
+    for (const std::string& request : kWithoutARule) {
+      StageRig rig;
+      rig.arm(request, 200, {}, "{}");
+      const auto asked = rig.start("one", request, "{}");
+      asked->link->leave(how);
+      rig.run_until([&] { return asked->done; });
+      EXPECT_EQ(rig.seen().size(), 1u) << request;
+      EXPECT_EQ(rig.shared().counters.clients_left, 0u) << request;
+      if (how == Leaving::Reset) continue;
+      EXPECT_EQ(asked->link->answer().head.status, 200) << request;
+    }
+  }
+}
+
+TEST(Relay, WhatNoRuleProtectsIsSentWhoeverHasLeft) {
+  for (const auto mode : {rules::Mode::Observe, rules::Mode::Off}) {
+    StageRig rig;
+    rig.set_mode(mode);
+    rig.arm(put(kScaleSet), 200, {}, "{}");
+    const auto asked = rig.start("one", put(kScaleSet), "{}");
+    asked->link->leave(Leaving::HalfClosed);
+    rig.run_until([&] { return asked->done; });
+    EXPECT_EQ(asked->link->answer().head.status, 200);
+  }
+}
+
+// Its client's time may be over by then.
+TEST(Relay, TheSecondSendingHasAMomentForAConnectionAsTheFirst) {
+  using std::chrono::seconds;
+  StageRig rig;
+  rig.arm_lives([&, first = true](const arm::Request&) mutable {
+    Step step;
+    step.expected = "GET " + kSite;
+    step.body = "{}";
+    if (!std::exchange(first, false)) return step;
+    step.takes = StageRig::default_options().wait_max + seconds(1);
+    step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", "GET " + kSite).head.status, 200);
+  EXPECT_EQ(rig.seen().size(), 2u);
+}
+
 TEST(Relay, NothingWaitsForAConnectionForLongerThanItsClient) {
   for (const std::string& request : kWithoutARule) {
     StageRig rig;

@@ -92,6 +92,24 @@ TEST(Forward, AWaitForAConnectionCountsAsWaitingAndNotAsTimeOfArms) {
   EXPECT_EQ(asked->link->answer().head.fields.get("x-armgate-waited-ms"), "40000");
 }
 
+// armgate heal gives up what is old: that a write waited for long makes nothing old that it began just now.
+TEST(Forward, ALeaseForARunToldOfAWriteCountsFromItsSending) {
+  using std::chrono::seconds;
+  StageRig rig;
+  rig.connections_take(seconds(40));
+  rig.arm_takes(seconds(30), put(kScaleSet), 200, {}, kState);
+  const auto asked = rig.start("one", put(kScaleSet), "{}");
+  rig.pass(seconds(30));
+  const std::string id = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
+  auto& leases = rig.shared().run_leases;
+  const auto lease = leases.take({id}, Hash128{9, 9}, "heal", "a repair", rig.now());
+  ASSERT_TRUE(lease.ok());
+  EXPECT_EQ(lease->behind_age, std::nullopt) << "it is not with ARM";
+  rig.pass(seconds(15));
+  EXPECT_EQ(leases.renew(lease->id, rig.now())->behind_age, seconds(5));
+  rig.run_until([&] { return asked->done; });
+}
+
 TEST(Forward, NothingWaitsForAConnectionForLongerThanItsClient) {
   StageRig rig;
   rig.connections_take(std::chrono::minutes(3));

@@ -71,8 +71,11 @@ TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
   EXPECT_EQ(lease->behind_age, seconds(0));
   runs.set_phase(WritePhase::Again);
   EXPECT_EQ(leases.renew(lease->id, now)->behind_age, std::nullopt) << "ARM refused it, and is at none of it";
+  runs.set_phase(WritePhase::Sent);
+  EXPECT_EQ(leases.renew(lease->id, now + seconds(9))->behind_age, seconds(0)) << "it may be sent right now";
+  runs.note_at_arm(now + seconds(6));
   runs.set_phase(WritePhase::Runs);
-  EXPECT_EQ(leases.renew(lease->id, now + seconds(9))->behind_age, seconds(9));
+  EXPECT_EQ(leases.renew(lease->id, now + seconds(9))->behind_age, seconds(3)) << "not since it came";
   EXPECT_FALSE(leases.lets_in(kHeal, {{"cluster", LockMode::Exclusive}})) << "not before it is held";
   runs.release();
   EXPECT_FALSE(earlier.granted());

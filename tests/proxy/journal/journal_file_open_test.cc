@@ -107,12 +107,19 @@ TEST_F(JournalFileTest, AFileThatCannotBeWrittenEndsTheStart) {
     const auto file = JournalFile::open(path_, Durability::Process, kKey);
     ASSERT_FALSE(file.ok());
     EXPECT_EQ(file.error().kind, ErrorKind::Internal) << "it may pass: exit code 3";
-    EXPECT_NE(file.error().context.find("cannot be used: there is no room to write to it; make some"), std::string::npos)
-        << file.error().context;
+    EXPECT_NE(file.error().context.find("cannot be used"), std::string::npos) << file.error().context;
     EXPECT_TRUE(JournalFile::check(path_).ok()) << "nothing is written";
   }
   EXPECT_EQ(error_of_opening(), "");
   EXPECT_EQ(open().newest(100)->size(), 20u);
+}
+
+TEST_F(JournalFileTest, AFullDatabaseIsToldWithTheRemedy) {
+  { open(); }
+  const auto full = Database::open(path_, Database::Access::Write)->run("PRAGMA max_page_count = 1; CREATE TABLE more (x)");
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.error().kind, ErrorKind::Internal);
+  EXPECT_NE(full.error().context.find("there is no room to write to it; make some"), std::string::npos) << full.error().context;
 }
 
 // As the kubelet leaves the files of a volume whose group it sets (fsGroup), at each start.

@@ -17,6 +17,7 @@
 #include "proxy/cluster/engine/seal.h"
 #include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/records.h"
+#include "proxy/journal/journal_file.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
 
@@ -73,8 +74,7 @@ std::optional<Obstacle> journal_obstacle(const fs::path& file) {
   if (S_ISLNK(status.st_mode)) return Obstacle{fmt::format("{} is a symbolic link; name the file itself", file.string())};
   // The start makes a file of its own user private.
   if ((status.st_mode & 0077) != 0 && status.st_uid != ::geteuid()) {
-    return Obstacle{fmt::format("{} has mode {:04o}, which lets others at it; run: chmod 600 {}", file.string(),
-                                status.st_mode & 07777, file.string())};
+    return Obstacle{journal::JournalFile::open_to_others(file, status)};
   }
   if (!may(file, R_OK | W_OK)) return refused(fmt::format("{} cannot be written", file.string()));
   return folder_obstacle(file);
@@ -205,7 +205,7 @@ rules::FaultList warnings_about_options(const Config& config) {
   const auto warn = [&](std::string pointer, std::string message) {
     warnings.push_back({place_of(config), 0, std::move(pointer), std::move(message)});
   };
-  if (config.mode == rules::Mode::Protect && config.rules.empty()) {
+  if (config.mode != rules::Mode::Off && config.rules.empty()) {
     warn("/rules", "there is no rule, so nothing is protected; name rule files, \"shipped\" for instance");
   }
   for (const auto& [host, given] : config.hosts) {

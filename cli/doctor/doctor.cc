@@ -153,6 +153,8 @@ class Examination {
       return tell("service", Health::Warning, what + "; it ends and takes no new connections", "start it anew");
     if (status->mode != "protect")
       return tell("service", Health::Warning, what + ": writes are not protected", "set \"mode\": \"protect\", send SIGHUP");
+    if (status->rules == 0)
+      return tell("service", Health::Warning, what + ": nothing is protected", "name rule files (`rules`), send SIGHUP");
     tell("service", Health::Good, what);
   }
 

@@ -18,6 +18,7 @@
 
 #include "certs/authority.h"
 #include "certs/secret_file.h"
+#include "cli/check.h"
 #include "cli/context.h"
 #include "proxy/config/option_table.h"
 #include "proxy/config/tool_environment.h"
@@ -129,6 +130,13 @@ void reopen_log(Gateway& gateway) {
   gateway.log_line(LogLevel::Info, "log-reopened");
 }
 
+// To operators, who may have taken the rules away by mistake.
+void warn_of_no_rules(Gateway& gateway, const Config& config) {
+  for (const rules::Fault& warning : warnings_about_options(config)) {
+    if (warning.pointer == "/rules") gateway.log_line(LogLevel::Warning, "no-rules", {{"text", warning.message}});
+  }
+}
+
 void announce(Gateway& gateway) {
   const Config& config = gateway.config();
   const auto proxy = listener_text(config.listen.proxy, gateway.ports().proxy);
@@ -146,6 +154,7 @@ void announce(Gateway& gateway) {
                     {"mode", rules::to_text(config.mode)},
                     {"rules", config.rules.size()}});
   std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
+  warn_of_no_rules(gateway, config);
 }
 
 // Without any left, armgate's own files and the admin listener would fail with the clients' connections.
@@ -165,6 +174,12 @@ void check_descriptors(Gateway& gateway) {
 
 bool can_change_at_run_time(std::string_view pointer) {
   return pointer == "/mode" || pointer == "/unruled" || pointer == "/rules";
+}
+
+// What failed knows the file, not the option that names it.
+void name_options_at_fault(const Config& config) {
+  for (const rules::Fault& fault : look_at_files(config, RealClock().wall()).faults)
+    std::fprintf(stderr, "%s\n", rules::to_text(fault).c_str());
 }
 
 }  // namespace
@@ -191,6 +206,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
         LogLevel::Warning, "restart-needed",
         {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
   }
+  warn_of_no_rules(gateway, loaded.config);
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
   const std::string kept = fmt::format("{}", fmt::join(loaded.kept, "; "));
@@ -212,7 +228,10 @@ int report_failure(const Error& error) {
 int run_service(const Config& config, LoadAgain load_again) {
   raise_descriptor_limit();
   auto opened = Gateway::open(config);
-  if (!opened) return report_failure(opened.error());
+  if (!opened) {
+    if (opened.error().kind == ErrorKind::BadInput) name_options_at_fault(config);
+    return report_failure(opened.error());
+  }
   Gateway& gateway = **opened;
   bool asked_before = false;
   const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {

@@ -100,8 +100,9 @@ Result<std::string> ask_for_lease(const Config& config, std::string_view request
 
 Result<std::string> fetch_status(const Config& config) { return fetch(config, "/status"); }
 
-Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource) {
-  return fetch(config, fmt::format("/history{}?last={}", in_url(resource), std::min(most, kHistoryMax)));
+Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource, WhichWrites which) {
+  const std::string only = which == WhichWrites::All ? "" : fmt::format("&only={}", kOnlyWritten);
+  return fetch(config, fmt::format("/history{}?last={}{}", in_url(resource), std::min(most, kHistoryMax), only));
 }
 
 Result<std::string> take_lease(const Config& config, std::string_view wanted, std::string_view who) {

@@ -9,15 +9,16 @@
 
 #include "base/result.h"
 #include "proxy/config/config.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 
 // Its status page (admin.h), JSON. BadInput if the configuration has no admin listener; Unreachable if nobody answers there.
 Result<std::string> fetch_status(const Config& config);
 
-// What its memory has of the last writes (record_view.h), JSON; of `resource` (a canonical id) and what is below it, if it is not empty.
+// What it knows of the last writes (record_view.h), JSON; of `resource` (a canonical id) and what is below it, if it is not empty.
 // Errors as of fetch_status().
-Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource);
+Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource, WhichWrites which);
 
 // Releases what holds the resource, JSON that says what that was. BadInput also if nothing holds it or it cannot be released.
 // `resource` is its id, `who` a client name (base/client_name.h) for the service's log.

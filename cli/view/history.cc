@@ -24,7 +24,7 @@ std::string canonical(std::string_view resource) {
   return named ? named->id : lower_text(resource);
 }
 
-Result<std::string> from_service(const Config& config, size_t most, const std::string& id) {
+Result<std::string> from_service(const Config& config, size_t most, const std::string& id, WhichWrites which) {
   if (config.listen.admin.empty()) {
     return gateway_error(
         ErrorKind::BadInput,
@@ -34,13 +34,13 @@ Result<std::string> from_service(const Config& config, size_t most, const std::s
             "FILE, or set journal.file in that",
             source_text(config)));
   }
-  return fetch_history(config, most, id);
+  return fetch_history(config, most, id, which);
 }
 
 // {"writes": [...], "state": {...}}, whoever tells.
-Result<json> records(const Config& config, size_t most, const std::string& id) {
+Result<json> records(const Config& config, size_t most, const std::string& id, WhichWrites which) {
   const bool has_journal = !config.journal.file.empty();
-  const auto told = has_journal ? recorded_json(config.journal.file, most, id) : from_service(config, most, id);
+  const auto told = has_journal ? recorded_json(config.journal.file, most, id, which) : from_service(config, most, id, which);
   if (!told) return told.error();
   return read_history(*told);
 }
@@ -86,11 +86,6 @@ std::string changed_text(const json& write) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool may_have_written(const json& write, const std::string& id) {
-  const std::string state = write.value("state", "");
-  return write.value("resource", "") == id && state != "refused" && state != "not-sent";
-}
-
 std::string blame_line(const json& write) {
   const std::string tool = printable_cell(write.value("tool", ""));
   const std::string error = error_text(write);
@@ -115,7 +110,7 @@ std::string as_json(const json& value) { return dump_json(value, 2) + "\n"; }
 }  // namespace
 
 Result<std::string> history_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
-  const auto told = records(config, most, canonical(resource));
+  const auto told = records(config, most, canonical(resource), WhichWrites::All);
   if (!told) return told.error();
   if (as == HistoryAs::Json) return as_json((*told)["writes"]);
   std::string text;
@@ -124,14 +119,8 @@ Result<std::string> history_text(const Config& config, size_t most, std::string_
 }
 
 Result<std::string> blame_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
-  const std::string id = canonical(resource);
-  auto told = records(config, most, id);
+  const auto told = records(config, most, canonical(resource), WhichWrites::MayHaveWritten);
   if (!told) return told.error();
-  json writes = json::array();
-  for (json& write : (*told)["writes"]) {
-    if (may_have_written(write, id)) writes.push_back(std::move(write));
-  }
-  (*told)["writes"] = std::move(writes);
   if (as == HistoryAs::Json) return as_json(*told);
   std::string text = state_line(*told);
   for (const json& write : (*told)["writes"]) text += blame_line(write);

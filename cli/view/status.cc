@@ -27,6 +27,7 @@ std::vector<ShownQueue> waiting_queues(const ShownStatus& status, std::string_vi
 std::string_view sentence_of(const std::string& word) {
   if (word == "sent") return "is being sent";
   if (word == "again") return "waits for ARM";
+  if (word == "kept") return "is kept";
   return word == "doubt" ? "is in doubt" : std::string_view(word);
 }
 
@@ -68,6 +69,7 @@ std::string status_text(const ShownStatus& status) {
                                  status.rules, status.config.empty() ? "the built-in defaults" : status.config);
   text += fmt::format("up {}, {} connection{}{}\n", age_text(status.up_ms), status.connections,
                       status.connections == 1 ? "" : "s", status.draining ? "; it ends and takes no new ones" : "");
+  if (status.rules == 0 && status.mode != "off") text += "there is no rule, so nothing is protected\n";
   if (status.cluster) text += text_of(*status.cluster);
   if (!status.journal_writable) text += "the journal cannot be written, so no write is sent (503 journal-unavailable)\n";
   text += status.summary.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.requests)

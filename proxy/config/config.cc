@@ -255,6 +255,14 @@ void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_fil
   }
 }
 
+// Why a file cannot be read, for where its name stands before it.
+std::string without_name(std::string why, const std::string& name) {
+  const size_t at = why.find(name);
+  if (at == why.npos) return why;
+  const size_t begin = at > 0 ? at - 1 : at;  // with the space before it, or behind it
+  return why.erase(begin, name.size() + 1);
+}
+
 struct Parsed {
   LoadedConfig loaded;
   std::optional<rules::JsonPositions> positions;
@@ -306,7 +314,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     const auto text = certs::read_regular_file(file);
     if (!text) {
       parsed.loaded.config.source = source;
-      parsed.loaded.faults.push_back({source, 0, "", text.error().context});
+      parsed.loaded.faults.push_back({source, 0, "", without_name(text.error().context, file.string())});
       return std::move(parsed.loaded);
     }
     parsed = parse(source, *text, surroundings);

@@ -37,25 +37,25 @@ Result<certs::LeafMinter> load_minter(const Config& config) {
 
 Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
     : common_(std::move(common)),
-      admin_(std::make_unique<const Admin>(
-          AdminSources{common_->clock,
-                       common_->shared.locks,
-                       common_->shared.results,
-                       [this](const Hash128& key) { return common_->is_at_work(key); },
-                       [this] { return common_->state(); },
-                       [this] { return tally(); },
-                       [this] { return metrics(); },
-                       [this] { return common_->shared.budgets.report(common_->clock.now()); },
-                       [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); },
-                       [this](size_t most, const std::string& resource) { return history(most, resource); },
-                       common_->memory == nullptr,
-                       [this] { return common_->timeline.json(); },
-                       [this] { return common_->decisions.json(common_->clock.wall(), common_->clock.now()); },
-                       {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },
-                        [this](std::string_view name) { return client_key(common_->shared.hasher, name); },
-                        [this](std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
-                          log_lease(*common_->log, common_->clock.wall(), event, lease, who);
-                        }}})) {}
+      admin_(std::make_unique<const Admin>(AdminSources{
+          common_->clock,
+          common_->shared.locks,
+          common_->shared.results,
+          [this](const Hash128& key) { return common_->is_at_work(key); },
+          [this] { return common_->state(); },
+          [this] { return tally(); },
+          [this] { return metrics(); },
+          [this] { return common_->shared.budgets.report(common_->clock.now()); },
+          [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); },
+          [this](size_t most, const std::string& resource, WhichWrites which) { return history(most, resource, which); },
+          common_->memory == nullptr,
+          [this] { return common_->timeline.json(); },
+          [this] { return common_->decisions.json(common_->clock.wall(), common_->clock.now()); },
+          {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },
+           [this](std::string_view name) { return client_key(common_->shared.hasher, name); },
+           [this](std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
+             log_lease(*common_->log, common_->clock.wall(), event, lease, who);
+           }}})) {}
 
 Gateway::~Gateway() {
   if (runner_.joinable()) runner_.join();
@@ -121,9 +121,9 @@ std::string Gateway::metrics() const {
                       common_->shared.results.counts(), common_->shared.budgets.report(common_->clock.now()));
 }
 
-Result<std::string> Gateway::history(size_t most, const std::string& resource) const {
-  if (common_->memory == nullptr) return recorded_json(common_->config.journal.file, most, resource);
-  return remembered_json(*common_->memory, most, resource,
+Result<std::string> Gateway::history(size_t most, const std::string& resource, WhichWrites which) const {
+  if (common_->memory == nullptr) return recorded_json(common_->config.journal.file, most, resource, which);
+  return remembered_json(*common_->memory, most, resource, which,
                          common_->shared.results.state_of(common_->shared.locks.key_of(resource)));
 }
 Gateway::Counted Gateway::counted() const {

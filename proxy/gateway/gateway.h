@@ -19,6 +19,7 @@
 #include "proxy/observability/tally.h"
 #include "proxy/seams/clock.h"
 #include "proxy/seams/store.h"
+#include "proxy/seams/which_writes.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -64,7 +65,7 @@ class Gateway {
   void take_up(const PreviousProcess& former);
   void stop(std::string_view why);
   std::string metrics() const;
-  Result<std::string> history(size_t most, const std::string& resource) const;
+  Result<std::string> history(size_t most, const std::string& resource, WhichWrites which) const;
   struct Counted;
   Counted counted() const;
   void sample();  // at the counters, for the timeline; and again after a while

@@ -72,20 +72,21 @@ Result<Records> open_records(const Config& config, Log& log) {
 
 Result<void> check_journal(const std::filesystem::path& journal) { return journal::JournalFile::check(journal); }
 
-Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource) {
+Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource,
+                                  WhichWrites which) {
   auto file = journal::JournalFile::open_to_read(journal);
   if (!file) return std::move(file).error();
-  const auto writes = file->newest(most, resource);
+  const auto writes = file->newest(most, resource, which);
   if (!writes) return writes.error();
   const auto state = file->state_of(resource);
   if (!state) return state.error();
   return text_of(*writes, *state);
 }
 
-std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,
+std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource, WhichWrites which,
                             const std::optional<ResourceState>& state) {
   std::vector<JournaledWrite> writes;
-  for (auto& [write, change] : memory.newest(most, resource)) {
+  for (auto& [write, change] : memory.newest(most, resource, which)) {
     if (!write.touched) write.touched = changed_members(change);
     writes.push_back(std::move(write));
   }

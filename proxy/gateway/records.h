@@ -13,6 +13,7 @@
 #include "proxy/observability/log.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/seams/store.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 
@@ -40,10 +41,11 @@ Result<Records> open_records(const Config& config, Log& log);
 
 // What the journal has of the newest writes (record_view.h). Errors as of journal::JournalFile::open_to_read.
 Result<void> check_journal(const std::filesystem::path& journal);
-Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource);
+Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource,
+                                  WhichWrites which);
 
 // What is remembered of the newest writes (record_view.h), with the names of the members that they changed.
-std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,
+std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource, WhichWrites which,
                             const std::optional<ResourceState>& state);
 
 }  // namespace armgate

@@ -172,18 +172,25 @@ Result<std::vector<ResourceState>> JournalFile::unsettled_states() {
   });
 }
 
-Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {
+Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource, WhichWrites which) {
   // By bytes: names need not be ASCII.
   const std::string of_resource =
       resource.empty() ? "" : "WHERE resource = ? OR substr(CAST(resource AS BLOB), 1, ?) = CAST(? AS BLOB)";
-  auto statement = database_->prepare(fmt::format("SELECT {} FROM writes {} ORDER BY id DESC LIMIT ?", kColumns, of_resource));
+  auto statement = database_->prepare(fmt::format("SELECT {} FROM writes {} ORDER BY id DESC", kColumns, of_resource));
   if (!statement) return std::move(statement).error();
   if (!resource.empty()) {
     const std::string below = std::string(resource) + "/";
     statement->bind(resource).bind(static_cast<int64_t>(below.size())).bind(below);
   }
-  statement->bind(static_cast<int64_t>(most));
-  return select(*statement);
+  std::vector<JournaledWrite> writes;
+  while (writes.size() < most) {
+    const auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    JournaledWrite write = read_row(*statement);
+    if (is_asked_for(which, write, resource)) writes.push_back(std::move(write));
+  }
+  return writes;
 }
 
 Result<void> JournalFile::begin() { return begin_.run(); }

@@ -7,6 +7,8 @@
 // Threads   one at a time.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,18 +21,22 @@
 #include "proxy/journal/durability.h"
 #include "proxy/journal/sqlite.h"
 #include "proxy/seams/store.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate::journal {
 
 class JournalFile {
  public:
-  // Makes the file if there is none, with `fresh_key`. BadInput, with the remedy: others can read it, another process has it, a newer
-  // armgate made it, it is damaged or no journal.
+  // Makes the file if there is none, with `fresh_key`, and writes to it. BadInput, with the remedy: others can read it, it is another
+  // user's, a newer armgate made it, it is damaged or no journal. Internal, what may pass: another process has it, the disk is full.
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
   // Whether open() would take what is in the file, which is there; nothing is changed.
   static Result<void> check(const std::filesystem::path& file);
   // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
+
+  // Why open() refuses a file of another user that others can read, and the remedy.
+  static std::string open_to_others(const std::filesystem::path& file, const struct stat& status);
 
   HashKey key() const { return key_; }
   bool is_new() const { return is_new_; }
@@ -38,8 +44,8 @@ class JournalFile {
 
   // Open writes, and what may have changed something and ended at most `recent` before the newest was begun; the oldest first.
   Result<PreviousProcess> previous_process(Duration recent);
-  // The newest first; with `resource`, only its own and those below it.
-  Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {});
+  // The newest `most` of those that are asked for, the newest first; with `resource`, only its own and those below it.
+  Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {}, WhichWrites which = WhichWrites::All);
 
   // What the resource's provisioningState was last; nothing: not known.
   Result<std::optional<ResourceState>> state_of(std::string_view resource);
@@ -79,6 +85,7 @@ class JournalFile {
   Result<void> identify(const std::filesystem::path& file, Former former);
   Result<void> look_for_damage(const std::filesystem::path& file);  // in a file that is not too large for that
   Result<void> make_schema(HashKey fresh_key);
+  Result<void> prove_writable();
   Result<void> read_key(const std::filesystem::path& file);
   Result<void> prepare_statements();
   Result<std::vector<ResourceState>> unsettled_states();

@@ -18,8 +18,10 @@ namespace armgate::journal {
 namespace {
 
 Error bad_file(std::string_view what, const std::filesystem::path& file) {
+  const int number = errno;
+  if (auto known = known_obstacle(file.string(), number)) return *std::move(known);
   return gateway_error(ErrorKind::BadInput,
-                       fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(errno)));
+                       fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(number)));
 }
 
 // As a secret: the hashes in it are only as good as their key. A file of this user's own that others may read is made private again: the
@@ -35,9 +37,7 @@ Result<void> make_private(const std::filesystem::path& file, int more_flags) {
   ::close(descriptor);
   if (!was_seen) return bad_file("look at", file);
   if (!is_open || is_mended) return {};
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("the journal {} has mode {:04o}, which lets others at it; run: chmod 600 {}", file.string(),
-                                   status.st_mode & 07777, file.string()));
+  return gateway_error(ErrorKind::BadInput, JournalFile::open_to_others(file, status));
 }
 
 Result<void> make_all_private(const std::filesystem::path& file) {
@@ -52,6 +52,13 @@ Result<void> make_all_private(const std::filesystem::path& file) {
 constexpr int64_t kCheckedBytesMax = 128 << 20;
 
 }  // namespace
+
+std::string JournalFile::open_to_others(const std::filesystem::path& file, const struct stat& status) {
+  return fmt::format(
+      "the journal {0} belongs to user {1}, who lets others at it (mode {2:04o}), and armgate runs as user {3}: run it "
+      "as user {1} (sudo -u '#{1}' armgate ...), or move the journal away",
+      file.string(), status.st_uid, status.st_mode & 07777, ::geteuid());
+}
 
 JournalFile::FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 JournalFile::FileLock& JournalFile::FileLock::operator=(FileLock&& other) noexcept {
@@ -94,6 +101,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   }
   if (auto read = journal.read_key(file); !read) return std::move(read).error();
   if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
+  if (auto written = journal.prove_writable(); !written) return std::move(written).error();
   return journal;
 }
 
@@ -164,6 +172,11 @@ Result<void> JournalFile::make_schema(HashKey fresh_key) {
       fmt::format("BEGIN; {} INSERT INTO hash_key VALUES ('{}'); PRAGMA application_id = {}; "
                   "PRAGMA user_version = {}; COMMIT;",
                   kSchema, Hash128{fresh_key.first, fresh_key.second}.hex(), kApplicationId, kSchemaVersion));
+}
+
+// Else a full disk would be met by the first write, when the service has long begun. SQLite writes the number also if it is the same.
+Result<void> JournalFile::prove_writable() {
+  return database_->run(fmt::format("BEGIN IMMEDIATE; PRAGMA user_version = {}; COMMIT;", kSchemaVersion));
 }
 
 Result<void> JournalFile::read_key(const std::filesystem::path& file) {

@@ -19,14 +19,9 @@ Error failure(const std::string& file, sqlite3* database, int code) {
         ErrorKind::BadInput,
         fmt::format("the journal {} is damaged or no journal at all ({}): move it away, or name another file", file, why));
   }
-  const int number = database != nullptr && kind == SQLITE_CANTOPEN ? sqlite3_system_errno(database) : 0;
-  if (number == EACCES || number == EPERM) {
-    return gateway_error(
-        ErrorKind::BadInput,
-        fmt::format("the journal {} is not to be opened by this user: run armgate as the user whose it is, with "
-                    "`sudo -u` for instance",
-                    file));
-  }
+  const bool by_system = database != nullptr && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR);
+  const int number = by_system ? sqlite3_system_errno(database) : 0;
+  if (auto known = known_obstacle(file, kind == SQLITE_FULL ? ENOSPC : number)) return *std::move(known);
   const bool no_place = kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM;
   return gateway_error(
       no_place ? ErrorKind::BadInput : ErrorKind::Internal,
@@ -35,6 +30,27 @@ Error failure(const std::string& file, sqlite3* database, int code) {
 }
 
 }  // namespace
+
+std::optional<Error> known_obstacle(const std::string& file, int number) {
+  switch (number) {
+    case EACCES:
+    case EPERM:
+      return gateway_error(
+          ErrorKind::BadInput,
+          fmt::format("the journal {} is not to be opened by this user: run armgate as the user whose it is, with "
+                      "`sudo -u` for instance",
+                      file));
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:  // the limit of file sizes (RLIMIT_FSIZE)
+      return gateway_error(
+          ErrorKind::Internal,
+          fmt::format(
+              "the journal {} cannot be used: there is no room to write to it; make some on its disk, or name a file on another",
+              file));
+    default: return std::nullopt;
+  }
+}
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }

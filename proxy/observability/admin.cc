@@ -188,7 +188,10 @@ arm::Response Admin::history_page(const arm::RequestHead& request) const {
         400, "Bad Request",
         fmt::format("last is no number up to {}; more of a journal is read by: armgate history --last N", kHistoryMax));
   }
-  auto told = sources_.history(most, id ? id->id : "");
+  const std::string_view only = arm::query_parameter(request.target, "only").value_or("");
+  if (!only.empty() && only != kOnlyWritten) return admin_text(400, "Bad Request", fmt::format("only can be {}", kOnlyWritten));
+  const auto which = only.empty() ? WhichWrites::All : WhichWrites::MayHaveWritten;
+  auto told = sources_.history(most, id ? id->id : "", which);
   if (!told) return admin_text(503, "Service Unavailable", told.error().context);
   return admin_page(200, "OK", "application/json", *std::move(told) + "\n");
 }
@@ -269,7 +272,8 @@ arm::Response Admin::status_page() const {
                           {"client", entry.info.client_label},
                           {"state", to_text(entry.state)},
                           {"since_ms", whole_milliseconds(now - entry.info.since)}};
-    if (entry.state == LockTable::Entry::State::Holds) write["phase"] = to_text(entry.phase);
+    // A turn holds the resource as a write does, and nothing of it is sent.
+    if (entry.state == LockTable::Entry::State::Holds) write["phase"] = entry.info.is_turn ? "kept" : to_text(entry.phase);
     if (entry.seen) write["seen_ms"] = whole_milliseconds(now - *entry.seen);
     if (entry.info.inherited) write["inherited"] = true;
     // Of a cluster another may have heard.

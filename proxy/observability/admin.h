@@ -18,6 +18,7 @@
 #include "proxy/request/pipeline.h"
 #include "proxy/seams/client_link.h"
 #include "proxy/seams/clock.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 
@@ -37,7 +38,7 @@ struct AdminSources {
   std::function<BudgetReport()> budgets;
   std::function<Unlocked(const Hash128& key, std::string_view who)> unlock;
   // /history, JSON (record_view.h), or why the journal cannot be read. Reading that takes time: then it is asked on a thread of its own.
-  std::function<Result<std::string>(size_t most, const std::string& resource)> history;
+  std::function<Result<std::string>(size_t most, const std::string& resource, WhichWrites which)> history;
   bool has_journal = false;
   std::function<std::string()> recent;     // /recent, JSON (timeline.h)
   std::function<std::string()> decisions;  // /decisions, JSON (decision_log.h)

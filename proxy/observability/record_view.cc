@@ -8,6 +8,7 @@
 #include "base/utc.h"
 #include "json/tree.h"
 #include "proxy/request/operation/leased_write.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 namespace {
@@ -35,7 +36,7 @@ std::string_view state_of(const JournaledWrite& write) {
   const bool accepted = arm::is_success(write.outcome->status);
   if (accepted) return write.is_open() ? "running" : word_of(write.result.how);
   if (write.is_open()) return "in-doubt";  // ARM answered 5xx, say, and may have taken it
-  return write.outcome->tracking.by == arm::TrackedBy::Nothing ? "refused" : "in-doubt-settled";
+  return is_refused(write) ? "refused" : "in-doubt-settled";
 }
 
 json members_of(std::string_view lines) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "json/tree_fwd.h"
@@ -14,6 +15,8 @@ namespace armgate {
 
 // Of writes that the service tells of at once; `armgate history` reads more of a journal by itself.
 inline constexpr size_t kHistoryMax = 1'000;
+// ?only= of /history: WhichWrites::MayHaveWritten.
+inline constexpr std::string_view kOnlyWritten = "written";
 
 // The members of one are told in docs/journal.md, "Did it run?".
 nlohmann::json to_json(const JournaledWrite& write);

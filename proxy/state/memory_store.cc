@@ -186,7 +186,7 @@ void MemoryStore::forget(IntentId id) {
   change(id, [](Shard&, Slot&) { return false; });
 }
 
-std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::string_view resource) const {
+std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::string_view resource, WhichWrites which) const {
   std::vector<Remembered> all;
   std::map<IntentId, AskedChange> changes;
   std::map<IntentId, std::string> touched;
@@ -200,7 +200,9 @@ std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::strin
     }
     all.reserve(all.size() + shard.slots.size());
     for (const Slot& slot : shard.slots) {
-      if (is_at_or_below(slot.text(kResource), resource)) all.push_back({slot.write(), {}});
+      if (!is_at_or_below(slot.text(kResource), resource)) continue;
+      JournaledWrite write = slot.write();
+      if (is_asked_for(which, write, resource)) all.push_back({std::move(write), {}});
     }
   }
   std::sort(all.begin(), all.end(), [](const Remembered& a, const Remembered& b) { return a.write.id > b.write.id; });

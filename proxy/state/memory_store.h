@@ -19,6 +19,7 @@
 #include "base/cache_line.h"
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 
@@ -46,8 +47,8 @@ class MemoryStore final : public Store {
     JournaledWrite write;
     AskedChange change;  // unless its members are named
   };
-  // The newest first; with `resource` (a canonical id) only its own and those below it.
-  std::vector<Remembered> newest(size_t most, std::string_view resource) const;
+  // The newest `most` of those that are asked for, the newest first; with `resource` (a canonical id) only its own and those below it.
+  std::vector<Remembered> newest(size_t most, std::string_view resource, WhichWrites which = WhichWrites::All) const;
 
   // record_intent() for whoever cannot await.
   void keep(const IntentRecord& record);

@@ -194,7 +194,9 @@ TEST(CheckOfTheJournal, ItsDirectoryMustBeThereAndTheFileAFile) {
   std::filesystem::permissions(file, std::filesystem::perms(0664));
   EXPECT_EQ(fault_with(file), "") << "the start makes its own file private";
   if (::chown(file.c_str(), 65532, 65532) == 0) {
-    EXPECT_THAT(fault_with(file), HasSubstr("chmod 600"));
+    EXPECT_THAT(fault_with(file),
+                HasSubstr("belongs to user 65532, who lets others at it (mode 0664), and armgate runs as user 0: "
+                          "run it as user 65532"));
   }
   const auto garbage = directory.write("garbage.db", std::string(5000, 'x'));
   std::filesystem::permissions(garbage, std::filesystem::perms(0600));

@@ -135,6 +135,19 @@ TEST_F(History, BlameSaysWhoWroteWhatWithWhichToolAndHowItEnded) {
   EXPECT_EQ(*blame_text(config_, 20, "/subscriptions/x", HistoryAs::Text), "no write to it is known\n");
 }
 
+TEST_F(History, BlameFindsTheWriteBehindManyRefusedOnes) {
+  {
+    auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
+    for (IntentId id = 10; id < 40; ++id) {
+      add(*file, id, "PUT", id % 3 == 0 ? "g/vm/below" : "g/vm");
+      if (id % 3 == 1) set(*file, id, {OutcomeKind::Answered, 412, false, {}, at(4'000)});
+      if (id % 3 == 2) set(*file, id, {OutcomeKind::NotSent, 0, false, {}, at(4'000)});
+    }
+  }
+  EXPECT_EQ(*blame_text(config_, 20, "/subscriptions/s/resourceGroups/g/vm", HistoryAs::Text),
+            "2025-11-22T20:00:00.002Z  PATCH   running  nightly  members not known\n");
+}
+
 TEST_F(History, BlameSaysThatNobodyHasReadWhatAFailureLeft) {
   auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
   end(*file, 2, arm::Progress::Failed, {"Bad", ""});

@@ -247,6 +247,22 @@ export const tests = {
     writeFileSync(gateway.configFile, JSON.stringify(config));
     await reloadAndWait("reloaded");
     assert.equal(await locksOfWrite(), GROUP.toLowerCase());
+    assert.doesNotMatch(gateway.process.log, /no-rules/);
+
+    writeFileSync(gateway.configFile, JSON.stringify({ ...config, rules: [] }));
+    assert.match(await reloadAndWait("reloaded"), /"level":"warning","event":"no-rules","text":"there is no rule, so nothing is protected/);
+    gateway.process.child.kill("SIGTERM");
+    await gateway.process.exit;
+    const again = await world.start("armgate", ["run", "--config", gateway.configFile], () => true);
+    await waitFor("the warning", async () => /"event":"started"[^]*"event":"no-rules"/.test(again.log));
+  },
+
+  "a start that fails for a file says which option names it": async (world) => {
+    const { configFile } = await world.configureGateway(await world.startSim(), { log: { file: "no/armgate.log" }, upstream: { ca_file: "none.pem" } });
+    const started = await world.start("armgate", ["run", "--config", configFile], () => true);
+    assert.deepEqual(await withinSeconds(10, "the end", started.exit), { code: 1, signal: null });
+    assert.match(started.log, /: \/log\/file: there is no directory/);
+    assert.match(started.log, /: \/upstream\/ca_file: cannot open .*none\.pem/);
   },
 
   "requests do not wait while many rules are read, and two reloads in a row bring the last into force": async (world) => {

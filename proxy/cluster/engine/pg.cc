@@ -18,12 +18,15 @@ namespace {
 
 TimePoint time_now() { return RealClock().now(); }
 
-// What libpq says, in one line.
+// What libpq says, in one line: its own lines may begin with tabs.
 std::string said(const char* text) {
-  std::string line = text == nullptr ? "" : text;
-  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
-  for (char& c : line) {
-    if (c == '\n') c = ' ';
+  std::string line;
+  bool is_gap = false;
+  for (const char c : std::string_view(text == nullptr ? "" : text)) {
+    const bool is_space = c == '\n' || c == '\t' || c == ' ';
+    if (!is_space && is_gap && !line.empty()) line += ' ';
+    if (!is_space) line += c;
+    is_gap = is_space;
   }
   return line;
 }

@@ -11,6 +11,7 @@
 
 #include "proxy/journal/sqlite.h"
 #include "tests/proxy/journal/journal_rig.h"
+#include "tests/support/small_files.h"
 
 namespace armgate::journal {
 namespace {
@@ -79,7 +80,8 @@ TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
   EXPECT_FALSE(std::filesystem::exists(path_));
   { open(); }
   if (::chmod(path_.c_str(), 0640); ::chown(path_.c_str(), 65532, 65532) == 0) {
-    EXPECT_NE(error_of_opening().find("chmod 600"), std::string::npos) << error_of_opening();
+    EXPECT_NE(error_of_opening().find("belongs to user 65532"), std::string::npos) << error_of_opening();
+    EXPECT_NE(error_of_opening().find("run it as user 65532"), std::string::npos) << error_of_opening();
     ASSERT_EQ(::chown(path_.c_str(), ::geteuid(), ::getegid()), 0);
   }
   {
@@ -87,6 +89,37 @@ TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
     ASSERT_TRUE(database->run("PRAGMA user_version = 99").ok());
   }
   EXPECT_NE(error_of_opening().find("another version"), std::string::npos) << error_of_opening();
+}
+
+// The write-ahead log has grown beyond what files may now have, as on a full disk; who only reads keeps it from being emptied.
+TEST_F(JournalFileTest, AFileThatCannotBeWrittenEndsTheStart) {
+  { open(); }
+  const auto reader = JournalFile::open_to_read(path_);
+  {
+    JournalFile file = open();
+    for (IntentId id = 1; id <= 20; ++id) ASSERT_TRUE(file.add(a_write(id)).ok());
+  }
+  const auto log = path_.string() + "-wal";
+  const auto before = std::filesystem::file_size(log);
+  ASSERT_GT(before, std::filesystem::file_size(path_.string() + "-shm"));
+  {
+    const SmallFiles small(before);
+    const auto file = JournalFile::open(path_, Durability::Process, kKey);
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().kind, ErrorKind::Internal) << "it may pass: exit code 3";
+    EXPECT_NE(file.error().context.find("cannot be used"), std::string::npos) << file.error().context;
+    EXPECT_TRUE(JournalFile::check(path_).ok()) << "nothing is written";
+  }
+  EXPECT_EQ(error_of_opening(), "");
+  EXPECT_EQ(open().newest(100)->size(), 20u);
+}
+
+TEST_F(JournalFileTest, AFullDatabaseIsToldWithTheRemedy) {
+  { open(); }
+  const auto full = Database::open(path_, Database::Access::Write)->run("PRAGMA max_page_count = 1; CREATE TABLE more (x)");
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.error().kind, ErrorKind::Internal);
+  EXPECT_NE(full.error().context.find("there is no room to write to it; make some"), std::string::npos) << full.error().context;
 }
 
 // As the kubelet leaves the files of a volume whose group it sets (fsGroup), at each start.

@@ -72,10 +72,7 @@ class AdminTest : public testing::Test {
 
   // A write that stands in line since `age` ago.
   QueuePosition write(const std::string& key, const std::string& client, Duration age) {
-    ClaimInfo info;
-    info.client_label = client;
-    info.what = "PUT " + key;
-    info.since = clock_.now() - age;
+    ClaimInfo info{.client_label = client, .what = "PUT " + key, .since = clock_.now() - age, .is_turn = client == "in turn"};
     return *locks_.join(
         {rules::LockKey{key, rules::LockMode::Exclusive}, rules::LockKey{"/parent/" + key, rules::LockMode::Shared}},
         std::move(info), nullptr, 1);
@@ -106,8 +103,8 @@ class AdminTest : public testing::Test {
                   asked_to_unlock_.push_back(std::string(who) + (key == locks_.key_of("/subscriptions/s") ? " s" : " ?"));
                   return unlocked_;
                 },
-                [this](size_t most, const std::string& resource) {
-                  asked_for_history_.push_back(std::to_string(most) + resource);
+                [this](size_t most, const std::string& resource, WhichWrites which) {
+                  asked_for_history_.push_back(std::to_string(most) + resource + (which == WhichWrites::All ? "" : " written"));
                   if (history_fails_) throw std::bad_alloc();
                   return history_;
                 },
@@ -154,7 +151,9 @@ TEST_F(AdminTest, OtherPathsAndMethodsAreRefused) {
 TEST_F(AdminTest, HistoryIsWhatMemoryHas) {
   EXPECT_EQ(get("/history").body, "{}\n");
   EXPECT_EQ(get("/history/subscriptions/S?last=3").head.status, 200);
-  EXPECT_EQ(asked_for_history_, (std::vector<std::string>{"20", "3/subscriptions/s"}));
+  get("/history/subscriptions/S?last=3&only=written");
+  EXPECT_EQ(get("/history?only=x").head.status, 400);
+  EXPECT_EQ(asked_for_history_, (std::vector<std::string>{"20", "3/subscriptions/s", "3/subscriptions/s written"}));
   EXPECT_EQ(asked_alone("/history").head.status, 200);
   EXPECT_EQ(get("/history/x").head.status, 400);
   EXPECT_EQ(get("/history?last=many").head.status, 400);
@@ -339,11 +338,13 @@ TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
   const WriteLease runs = write("a", "one", std::chrono::seconds(9)).into_lease();
   const QueuePosition second = write("a", "two", std::chrono::seconds(5));
   const QueuePosition third = write("a", "three", std::chrono::seconds(4));
+  const WriteLease turn = write("b", "in turn", std::chrono::seconds(3)).into_lease();
   const json writes = status().at("writes");
   EXPECT_FALSE(writes[0].contains("ahead"));
   EXPECT_EQ(writes[1].at("ahead"), 1);
   EXPECT_EQ(writes[2].at("ahead"), 2);
   EXPECT_EQ(writes[0].at("phase"), "sent");
+  EXPECT_EQ(writes[3].at("phase"), "kept") << "nothing of a turn is sent";
   EXPECT_FALSE(writes[1].contains("phase"));
   EXPECT_EQ(writes[2].at("behind"), writes[0].at("id"));
   EXPECT_EQ(status().at("counts").at("guarded"), 0);

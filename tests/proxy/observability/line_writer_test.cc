@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/small_files.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {
@@ -132,26 +131,6 @@ TEST(LineWriter, GoesOnAfterAChangeOfTheFileThatCameBeforeItWokeUp) {
     ASSERT_EQ(lines_of(file).size(), 2 * i) << "it sleeps for ever";
   }
 }
-
-// Files may have that many bytes while this lives, and a line that gets longer is cut.
-class SmallFiles {
- public:
-  explicit SmallFiles(rlim_t bytes) : before_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &whole_);
-    const rlimit small{bytes, whole_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  SmallFiles(const SmallFiles&) = delete;
-  SmallFiles& operator=(const SmallFiles&) = delete;
-  ~SmallFiles() {
-    ::setrlimit(RLIMIT_FSIZE, &whole_);
-    ::signal(SIGXFSZ, before_);
-  }
-
- private:
-  rlimit whole_{};
-  void (*before_)(int);
-};
 
 // Lost lines are told once others can be written again.
 void write_until_one_is_lost(LineWriter& writer, const std::atomic<uint64_t>& lost) {

@@ -91,6 +91,21 @@ TEST(MemoryStore, WhatHasEndedIsToldUntilItsPlaceIsNeeded) {
   EXPECT_EQ(all[1].write.id, 2u) << "it is open";
 }
 
+TEST(MemoryStore, WhatDidNotTakeEffectIsLeftOutBeforeTheyAreCounted) {
+  MemoryStore store({.open_max = 10, .kept = 10});
+  for (const IntentId id : {1, 2, 3}) run(intend(store, id));
+  WriteOutcome refused;
+  refused.status = 412;
+  store.record_outcome(2, refused);
+  WriteOutcome not_sent;
+  not_sent.kind = OutcomeKind::NotSent;
+  store.record_outcome(3, not_sent);
+  const auto all = store.newest(1, {}, WhichWrites::MayHaveWritten);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].write.id, 1u);
+  EXPECT_TRUE(store.newest(1, "/subscriptions", WhichWrites::MayHaveWritten).empty()) << "it is below";
+}
+
 TEST(MemoryStore, AnEndThatIsToldBeforeTheOutcomeStands) {
   MemoryStore store({.kept = 10, .changes = 1});
   run(intend(store, 1));

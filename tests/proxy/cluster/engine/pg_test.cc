@@ -103,6 +103,14 @@ TEST(PgConnection, AServerThatIsSilentLeavesTimeForTheNext) {
   EXPECT_LT(RealClock().now() - begun, seconds(4));
 }
 
+TEST(PgConnection, WhatTheLibrarySaysInLinesWithTabsIsToldInOne) {
+  const auto refused = PgConnection::open("postgres://u@127.0.0.1:1/x?sslmode=disable&gssencmode=disable", seconds(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().context.find_first_of("\n\t"), std::string::npos) << refused.error().context;
+  EXPECT_NE(refused.error().context.find("Connection refused Is the server running"), std::string::npos)
+      << refused.error().context;
+}
+
 TEST(PgConnection, AStandbyIsPassedByAndTakenOnlyIfNobodyElseAnswers) {
   {
     const Speaker standby(Speaker::Kind::Standby);

@@ -25,6 +25,7 @@
 #include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/ending.h"
 #include "proxy/gateway/gateway.h"
+#include "proxy/seams/real_clock.h"
 
 namespace armgate {
 namespace {

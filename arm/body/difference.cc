@@ -100,11 +100,22 @@ bool covers(const dom::element& state, const dom::element& wanted, const BodyPla
   return same_plain_value(state, wanted, place);
 }
 
+// The client had sent the very same when the service made the newest state of it: on such a member the service decides itself, and it shows
+// nothing to repeat what it did not take.
+bool was_not_taken(const DifferenceTable& table, size_t row, size_t wanted, size_t newest) {
+  return std::ranges::any_of(table.own, [&](const OwnWrite& own) {
+    const bool are_known = is_known(table.value(row, own.sent)) && is_known(table.value(row, own.answer));
+    return own.answer == newest && are_known && differs_at(table, row, own.sent, newest) &&
+           !differs_at(table, row, own.sent, wanted);
+  });
+}
+
 // The write has what an old state had where the newest one has something else.
 bool has_old_value(const DifferenceTable& table, size_t row, size_t wanted, size_t old, size_t newest) {
   const uint32_t asked = table.value(row, wanted), before = table.value(row, old);
   if (!is_known(asked) || !is_known(before)) return false;
   if (!differs_at(table, row, old, newest) || differs_at(table, row, wanted, old)) return false;
+  if (is_present(asked) && was_not_taken(table, row, wanted, newest)) return false;
   return !is_absent(asked) || !is_filled_in(table, row);
 }
 

@@ -235,6 +235,7 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   Table table(wanted.api_version);
   const size_t asked = *table.add({wanted.json, wanted.kind});
   const auto shown = table.add(newest);
+  if (shown) table.add_own(newest, *shown);
   std::vector<BaseState> older = bases.if_stale;
   std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
   const auto olds = add_all(table, older);

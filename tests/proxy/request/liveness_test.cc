@@ -241,5 +241,31 @@ TEST(Liveness, AClientThatNeverReadsGoesOnWhenModeOffEnds) {
   for (int size = 4; size < 8; ++size) EXPECT_EQ(write(size), 200) << size;
 }
 
+// Nothing is known of the type: a member that the service counts on looks like one of the client's own, and the client repeats the first
+// value of it.
+TEST(Liveness, AClientThatReadsOnceAndChangesItsObjectOnAndOnIsSent) {
+  StageRig rig;
+  int revision = 1;
+  std::string size = "0";
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    if (request.head.method == arm::Method::Put) {
+      ++revision;
+      const size_t at = request.body.find("size\":");
+      size = request.body.substr(at + 6, request.body.find('}', at) - at - 6);
+    }
+    step.body = fmt::format(R"({{"location":"w","properties":{{"revision":{},"size":{}}}}})", revision, size);
+    return step;
+  });
+  const std::string thing = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Nobody/things/t?api-version=1";
+  rig.ask("one", "GET " + thing);
+  for (int next = 1; next < 7; ++next) {
+    const std::string body = fmt::format(R"({{"location":"w","properties":{{"revision":1,"size":{}}}}})", next);
+    rig.pass(std::chrono::seconds(1));
+    const auto answer = rig.ask("one", "PUT " + thing, body);
+    EXPECT_EQ(answer.head.status, 200) << next << answer.body;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::liveness_test

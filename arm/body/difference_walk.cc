@@ -86,12 +86,11 @@ class Walk {
     if (row != kNoRow) table_.rows[row].end = table_.rows.size();
   }
 
-  // What counts as absent, and what says nothing when it is absent: of what is never shown, all but an element of an array that is shown
-  // all the same.
+  // What counts as absent, and what says nothing when it is absent. Elements of an array that is shown after all do.
   static void settle(Cell& cell, const BodyPlace& place, Stands stands) {
     if (cell.has == Has::Value && counts_as_absent(cell.value, place)) cell.has = Has::Absent;
-    const bool is_element = stands == Stands::AsElement && cell.has == Has::Absent;
-    if (has_nothing(cell.has) && place.write_only() && !is_element) cell.has = Has::Unknown;
+    const bool is_lacking = stands == Stands::AsElement && cell.has == Has::Absent;
+    if (has_nothing(cell.has) && place.write_only() && !is_lacking) cell.has = Has::Unknown;
     if (cell.has == Has::LeftOut && place.kept()) cell.has = Has::Unknown;
   }
 
@@ -106,7 +105,6 @@ class Walk {
   }
 
   // ---- objects ----
-
   // Memory of one depth, used again and again: only one member at a time is looked at there.
   struct Level {
     std::vector<Cell> cells;

@@ -14,6 +14,7 @@
 #include "proxy/gateway/listeners.h"
 #include "proxy/http/head_parser.h"
 #include "proxy/observability/record_view.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 namespace {

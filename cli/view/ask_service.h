@@ -4,14 +4,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "proxy/config/config.h"
-#include "proxy/seams/which_writes.h"
 
 namespace armgate {
+
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 // Its status page (admin.h), JSON. BadInput if the configuration has no admin listener; Unreachable if nobody answers there.
 Result<std::string> fetch_status(const Config& config);

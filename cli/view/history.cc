@@ -12,6 +12,7 @@
 #include "cli/view/ask_service.h"
 #include "json/tree.h"
 #include "proxy/gateway/records.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 namespace {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,10 +20,11 @@
 #include "proxy/observability/tally.h"
 #include "proxy/seams/clock.h"
 #include "proxy/seams/store.h"
-#include "proxy/seams/which_writes.h"
 #include "rules/plan.h"
 
 namespace armgate {
+
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 class Admin;
 class EventLoop;

@@ -1,6 +1,7 @@
 // records.h – where writes are recorded: in the journal, or in memory.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,9 +14,10 @@
 #include "proxy/observability/log.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/seams/store.h"
-#include "proxy/seams/which_writes.h"
 
 namespace armgate {
+
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 class ClusterMember;
 class MemoryStore;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proxy/journal/journal_schema.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate::journal {
 namespace {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <cstdint>
 
 #include <filesystem>
 #include <memory>
@@ -21,7 +22,10 @@
 #include "proxy/journal/durability.h"
 #include "proxy/journal/sqlite.h"
 #include "proxy/seams/store.h"
-#include "proxy/seams/which_writes.h"
+
+namespace armgate {
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
+}  // namespace armgate
 
 namespace armgate::journal {
 
@@ -45,7 +49,7 @@ class JournalFile {
   // Open writes, and what may have changed something and ended at most `recent` before the newest was begun; the oldest first.
   Result<PreviousProcess> previous_process(Duration recent);
   // The newest `most` of those that are asked for, the newest first; with `resource`, only its own and those below it.
-  Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {}, WhichWrites which = WhichWrites::All);
+  Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {}, WhichWrites which = WhichWrites{});
 
   // What the resource's provisioningState was last; nothing: not known.
   Result<std::optional<ResourceState>> state_of(std::string_view resource);

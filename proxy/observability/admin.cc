@@ -23,6 +23,7 @@
 #include "proxy/observability/record_view.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/operation/unlock.h"
+#include "proxy/seams/which_writes.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/operation/operation_results.h"
 

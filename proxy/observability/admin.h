@@ -5,6 +5,7 @@
 // Threads   one event loop; everything it looks at is shared and guards itself.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -18,9 +19,10 @@
 #include "proxy/request/pipeline.h"
 #include "proxy/seams/client_link.h"
 #include "proxy/seams/clock.h"
-#include "proxy/seams/which_writes.h"
 
 namespace armgate {
+
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 struct BudgetReport;
 class OperationResults;

@@ -13,7 +13,7 @@
 namespace armgate {
 
 enum class WhichWrites : uint8_t {
-  All,             // to the resource and what is below it
+  All,             // the default: to the resource and what is below it
   MayHaveWritten,  // to the resource itself, but for what did not take effect, as far as is known
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/async/thread_number.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 namespace {

@@ -19,9 +19,10 @@
 #include "base/cache_line.h"
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
-#include "proxy/seams/which_writes.h"
 
 namespace armgate {
+
+enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 class MemoryStore final : public Store {
  public:
@@ -48,7 +49,7 @@ class MemoryStore final : public Store {
     AskedChange change;  // unless its members are named
   };
   // The newest `most` of those that are asked for, the newest first; with `resource` (a canonical id) only its own and those below it.
-  std::vector<Remembered> newest(size_t most, std::string_view resource, WhichWrites which = WhichWrites::All) const;
+  std::vector<Remembered> newest(size_t most, std::string_view resource, WhichWrites which = WhichWrites{}) const;
 
   // record_intent() for whoever cannot await.
   void keep(const IntentRecord& record);

@@ -19,6 +19,7 @@
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/seams/real_clock.h"
+#include "proxy/seams/which_writes.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/lock/operation_leases.h"
 #include "proxy/state/lock/reservations.h"

@@ -11,6 +11,7 @@
 
 #include "proxy/async/spawn.h"
 #include "proxy/policy/history.h"
+#include "proxy/seams/which_writes.h"
 
 namespace armgate {
 namespace {

@@ -258,7 +258,7 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
   // Where the newest is partial, what the write asks for may be a change.
   const bool changes_nothing = all_rows(*table_, std::array<size_t, 2>{asked, shown}, 0, end, [&](size_t row) {
     const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
-    return !may_change && !write_changes(*table_, row, shown, asked);
+    return !may_change && !differs_at(*table_, row, shown, asked);
   });
   return std::any_of(olds.begin(), olds.end(), [&](size_t old) {
     if (!readable(old) || is_missing(*table_, table_->column_of[old])) return false;

@@ -211,8 +211,15 @@ void go_on_from_own(Bases& bases, const ShownEntry& newest, const std::vector<Sh
   if (may_be_former) own.push_back(absent_state(born));
   const bool is_newest_alone = own.size() == 1 && own.front().entry == since;
   if (is_newest_alone) return;
-  bases.either_of = own.size();
+  if (own.size() > 1) bases.either_of = own.size();
   bases.possible = std::move(own);
+}
+
+// It is built on that one, whatever was possible before.
+void build_on(Bases& bases, BaseState state) {
+  bases.possible = {std::move(state)};
+  bases.if_stale.clear();
+  bases.either_of = 0;
 }
 
 // Without what was merged.
@@ -256,10 +263,8 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
     if (bases.if_stale.size() == bases.possible.size()) bases.if_stale.clear();
   }
   const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
-  if (all_gone && write.deleted_by == write.client && actors != Actors::Many) {
-    bases.possible = {absent_state(std::max(write.deleted, history.deleted()))};
-    bases.if_stale.clear();
-  }
+  if (all_gone && write.deleted_by == write.client && actors != Actors::Many)
+    build_on(bases, absent_state(std::max(write.deleted, history.deleted())));
   // Under one id the command itself has read here. Else one of many actors may build on what is not known any more.
   const bool may_be_forgotten = actors == Actors::Many && shown.forgotten_at >= write.arrived.time - limits.think_max;
   if (!by_id && (may_be_forgotten || may_be_former(history, *record, limits, write, actors)))
@@ -271,8 +276,7 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
                                         : BaseRule::Newest;
   if (is_mutant(Mutant::NewestVersionAlways)) {
     const Observation none;
-    bases.possible = {state_of({&none, &history.entries().back()}, write, born)};
-    bases.if_stale.clear();
+    build_on(bases, state_of({&none, &history.entries().back()}, write, born));
   }
   return bases;
 }

@@ -321,6 +321,19 @@ TEST(SeenBySingle, AfterAFailureItGoesOnFromWhateverIsThere) {
   EXPECT_EQ(told.bases('A', Actors::Single).either_of, 0u);
 }
 
+TEST(SeenBySingle, WhatItHasDeletedSinceItsFailureIsNoneOfThem) {
+  Told told;
+  told.show('A', "1");
+  told.accept('A', "w");
+  told.answer('A', "w", "2", whole("{}"));
+  told.end("w", false);
+  told.facts.deleted = told.tick().order;  // with its group
+  told.facts.deleted_by = Told::key('A');
+  const Bases found = told.bases('A', Actors::Single);
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "create -");
+  EXPECT_EQ(found.either_of, 0u) << "there is one alone";
+}
+
 TEST(SeenBySingle, ACreateThatFailedMayBeThere) {
   Told told;
   told.show_absent('A');

@@ -100,8 +100,8 @@ bool covers(const dom::element& state, const dom::element& wanted, const BodyPla
   return same_plain_value(state, wanted, place);
 }
 
-// The client had sent the very same when the service made the newest state of it: on such a member the service decides itself, and it shows
-// nothing to repeat what it did not take.
+// The newest state is the service's answer to a write of this client's, which sent the same value here and did not get it: the service
+// decides on this member, so that to send it once more says nothing of what the write was built from.
 bool was_not_taken(const DifferenceTable& table, size_t row, size_t wanted, size_t newest) {
   return std::ranges::any_of(table.own, [&](const OwnWrite& own) {
     const bool are_known = is_known(table.value(row, own.sent)) && is_known(table.value(row, own.answer));
@@ -255,7 +255,8 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
   if (is_missing(*table_, shown)) return true;
   if (is_missing(*table_, asked)) return false;
   const size_t end = table_->rows.size();
-  // Where the newest is partial, what the write asks for may be a change.
+  // Where the newest is partial, what the write asks for may be a change. What it leaves out counts as one, also if the service fills it in:
+  // who writes back what it has read leaves out nothing.
   const bool changes_nothing = all_rows(*table_, std::array<size_t, 2>{asked, shown}, 0, end, [&](size_t row) {
     const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
     return !may_change && !differs_at(*table_, row, shown, asked);

@@ -282,8 +282,8 @@ Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   const bool is_taken_up = !inspected;
   bool asked_again = false;
   for (const Step& step : all_steps()) {
-    const bool may_run_again = step.phase == Phase::Abort && is_taken_up && has_touched_nothing() && !stand_in_is_there();
-    if (journal_.progress().is_done(step.phase) && !may_run_again) continue;
+    const bool may_be_asked_again = step.phase == Phase::Abort && is_taken_up && has_touched_nothing();
+    if (journal_.progress().is_done(step.phase) && (!may_be_asked_again || stand_in_is_there())) continue;
     if (auto ended = interruption(step.phase)) return *ended;
     if (has_touched_nothing() && over(ends_)) return stop(step.phase, "the time for the whole run is over");
     const bool drains_now =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "proxy/journal/journal_schema.h"
@@ -90,15 +91,24 @@ JournaledWrite read_row(const Statement& row) {
 
 std::string digits_of(const Hash128& hash) { return hash.is_zero() ? std::string() : hash.hex(); }
 
-template <class Read>
-auto all_rows(Statement& statement, Read read) -> Result<std::vector<decltype(read(statement))>> {
+// The first `most` of those that are wanted.
+template <class Read, class IsWanted>
+auto first_rows(Statement& statement, size_t most, Read read, IsWanted is_wanted)
+    -> Result<std::vector<decltype(read(statement))>> {
   std::vector<decltype(read(statement))> rows;
-  while (true) {
+  while (rows.size() < most) {
     const auto row = statement.step();
     if (!row) return row.error();
-    if (!*row) return rows;
-    rows.push_back(read(statement));
+    if (!*row) break;
+    auto one = read(statement);
+    if (is_wanted(one)) rows.push_back(std::move(one));
   }
+  return rows;
+}
+
+template <class Read>
+auto all_rows(Statement& statement, Read read) {
+  return first_rows(statement, SIZE_MAX, read, [](const auto&) { return true; });
 }
 
 void bind_result(Statement& statement, const OperationResult& result) {
@@ -183,15 +193,8 @@ Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string
     const std::string below = std::string(resource) + "/";
     statement->bind(resource).bind(static_cast<int64_t>(below.size())).bind(below);
   }
-  std::vector<JournaledWrite> writes;
-  while (writes.size() < most) {
-    const auto row = statement->step();
-    if (!row) return row.error();
-    if (!*row) break;
-    JournaledWrite write = read_row(*statement);
-    if (is_asked_for(which, write, resource)) writes.push_back(std::move(write));
-  }
-  return writes;
+  return first_rows(*statement, most, read_row,
+                    [&](const JournaledWrite& write) { return is_asked_for(which, write, resource); });
 }
 
 Result<void> JournalFile::begin() { return begin_.run(); }

@@ -8,8 +8,8 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <cstdint>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -42,7 +42,6 @@ std::optional<Error> known_obstacle(const std::string& file, int number) {
                       file));
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:  // the limit of file sizes (RLIMIT_FSIZE)
       return gateway_error(
           ErrorKind::Internal,
           fmt::format(

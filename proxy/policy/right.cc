@@ -9,9 +9,6 @@
 namespace armgate::policy {
 namespace {
 
-// Whether the client knew of the refusal when it sent the write.
-bool was_told(const Refusal& r, const WriteFacts& write) { return !r.lost && r.told != 0 && r.told < write.arrived.order; }
-
 // Whether it is a read that the write may be built on.
 bool may_be_its_read(const Observation& o, const WriteFacts& write, BaseRule rule) {
   if (o.as == ShownAs::OwnAnswer || o.lost) return false;
@@ -67,9 +64,8 @@ bool insists(const History& history, const HistoryLimits& limits, const WriteFac
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
     return o.first_shown.order < write.arrived.order && is_read_to_build_on(o, history, limits, write);
   });
-  const auto same = [&](const Refusal& r) { return r.request_hash == write.request_hash && was_told(r, write); };
-  const auto last = std::find_if(record->refusals.rbegin(), record->refusals.rend(), same);
-  if (has_read || last == record->refusals.rend()) return false;
+  const Refusal* last = told_refusal_of(*record, write);
+  if (has_read || last == nullptr) return false;
   return !history.written_since(last->told, [](const Entry&) { return false; });
 }
 

@@ -218,16 +218,21 @@ bool is_in_one_hand(const History& history, const ClientRecord& record, const Wr
   });
 }
 
+bool was_told(const Refusal& r, const WriteFacts& write) { return !r.lost && r.told != 0 && r.told < write.arrived.order; }
+
+const Refusal* told_refusal_of(const ClientRecord& record, const WriteFacts& write) {
+  const auto same = [&](const Refusal& r) { return r.request_hash == write.request_hash && was_told(r, write); };
+  const auto last = std::find_if(record.refusals.rbegin(), record.refusals.rend(), same);
+  return last == record.refusals.rend() ? nullptr : &*last;
+}
+
 bool repeats_refused(const History& history, const ClientRecord& record, const WriteFacts& write) {
   const auto is_own = [&](const Entry& e) { return e.writer == write.client && e.certain; };
   const auto& entries = history.entries();
   const auto last =
       std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.cause == Cause::Written && is_own(e); });
-  const auto was_told = [&](const Refusal& r) {
-    return r.request_hash == write.request_hash && !r.lost && r.told != 0 && r.told < write.arrived.order;
-  };
-  const auto refusal = std::find_if(record.refusals.rbegin(), record.refusals.rend(), was_told);
-  if (last == entries.rend() || refusal == record.refusals.rend() || refusal->told < last->number) return false;
+  const Refusal* refusal = told_refusal_of(record, write);
+  if (last == entries.rend() || refusal == nullptr || refusal->told < last->number) return false;
   const auto is_read_since = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.last_asked > last->number; };
   return !history.written_since(last->number, [](const Entry&) { return false; }) &&
          std::ranges::none_of(record.shown, is_read_since);

@@ -69,6 +69,11 @@ bool only_own_since(const History& history, const ClientRecord& record, const Wr
 // it is in one actor's hands, and all of them carry its ETag. It goes on from the object that it read, and knows what it has made of it.
 bool is_in_one_hand(const History& history, const ClientRecord& record, const WriteFacts& write, uint64_t since);
 
+// Whether the client knew of the refusal when it sent the write.
+bool was_told(const Refusal& r, const WriteFacts& write);
+// The last refusal of this very write that its client knew of; null: it was told of none.
+const Refusal* told_refusal_of(const ClientRecord& record, const WriteFacts& write);
+
 // The client repeats what it was refused as stale, nobody has written since its own last write, and it has read nothing since then: there is
 // nothing newer that it could lack. One that had read an older state reads again before it goes on.
 bool repeats_refused(const History& history, const ClientRecord& record, const WriteFacts& write);

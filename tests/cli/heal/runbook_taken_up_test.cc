@@ -20,19 +20,19 @@ void wedge_since(Rig& rig, minutes started) {
   rig.wedge({{"started_s", std::chrono::seconds(started).count()}, {"failures", 0}});
 }
 
-// Aborted, and then the run was stopped, before the stand-in was sent.
-void stop_after_the_abort(Rig& rig) {
+// Aborted, and then the run was stopped, before the stand-in was sent. Two hours later it is taken up: another operation runs by then.
+Ending take_up_beside_one_of(Rig& rig, minutes age) {
   rig.wedge();
-  ASSERT_EQ(rig.run_until_interrupted_after(1).kind, Ending::Kind::Interrupted);
-  ASSERT_EQ(rig.taken(), std::vector<std::string>{"POST /abort"});
+  EXPECT_EQ(rig.run_until_interrupted_after(1).kind, Ending::Kind::Interrupted);
+  EXPECT_EQ(rig.taken(), std::vector<std::string>{"POST /abort"});
+  rig.pass(minutes(120));
+  wedge_since(rig, age);
+  return rig.run();
 }
 
 TEST(RunbookTakenUp, AnotherOperationThatHangsIsAbortedToo) {
   Rig rig;
-  stop_after_the_abort(rig);
-  rig.pass(minutes(120));
-  wedge_since(rig, minutes(45));
-  const Ending ending = rig.run();
+  const Ending ending = take_up_beside_one_of(rig, minutes(45));
   EXPECT_EQ(ending.kind, Ending::Kind::Finished) << ending.why;
   std::vector<std::string> expected = kGolden;
   expected.insert(expected.begin(), "POST /abort");
@@ -42,10 +42,7 @@ TEST(RunbookTakenUp, AnotherOperationThatHangsIsAbortedToo) {
 
 TEST(RunbookTakenUp, AYoungOperationOfSomebodyElseIsLeftAlone) {
   Rig rig;
-  stop_after_the_abort(rig);
-  rig.pass(minutes(120));
-  wedge_since(rig, minutes(10));
-  const Ending ending = rig.run();
+  const Ending ending = take_up_beside_one_of(rig, minutes(10));
   EXPECT_EQ(ending.kind, Ending::Kind::Stopped);
   EXPECT_THAT(ending.why, HasSubstr("before 30 it is left alone"));
   EXPECT_EQ(rig.taken(), std::vector<std::string>{"POST /abort"});

@@ -253,37 +253,6 @@ TEST(SeenForgotten, NorIsItsOwnLastAnswer) {
   EXPECT_EQ(told.bases_text('A'), "forgotten");
 }
 
-// ---- own writes --------------------------------------------------------------------------------------------------------------------
-
-// The object keeps the ETag of what was read. Of whom it is tells that it was shown once.
-TEST(OwnWrites, AnObjectThatWasShownOnceIsInOneHand) {
-  const auto etag_of_1 = [](Told& told, const char* bytes) {
-    told.accept('A', bytes);
-    told.end(bytes);
-    told.answer('A', bytes, bytes, whole("{}"));
-  };
-  const char* const kWrite = R"({"etag":"1","n":1})";
-  Told told;
-  told.show('A', "1");
-  etag_of_1(told, kWrite);
-  told.facts.body_etag = "1";
-  EXPECT_EQ(told.bases_text('A'), std::string("newest ") + kWrite);
-  EXPECT_EQ(told.bases_text('A', Actors::Many), "body-etag 1");
-
-  Told twice;
-  twice.show('A', "1");
-  twice.show('A', "1");
-  etag_of_1(twice, kWrite);
-  twice.facts.body_etag = "1";
-  EXPECT_EQ(twice.bases_text('A'), std::string("any-shown ") + kWrite + " 1") << "perhaps to two";
-
-  Told blind;
-  blind.show('A', "1");
-  etag_of_1(blind, R"({"n":1})");
-  blind.facts.body_etag = "1";
-  EXPECT_EQ(blind.bases_text('A'), R"(any-shown {"n":1} 1)") << "of an actor that had not read it, perhaps";
-}
-
 // ---- one actor ---------------------------------------------------------------------------------------------------------------------
 
 TEST(SeenBySingle, WhatItAskedForIsItsBaseAlsoIfTheAnswerWasLost) {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 
-#include "arm/etag.h"
 #include "base/mutant.h"
 
 namespace armgate::policy {
@@ -214,7 +213,7 @@ bool is_in_one_hand(const History& history, const ClientRecord& record, const Wr
   return std::ranges::all_of(history.entries(), [&](const Entry& e) {
     if (e.number <= since || e.cause == Cause::Seen) return true;
     const SharedBody& asked = e.requested_body;
-    return e.cause == Cause::Written && asked && arm::etag_in_body(asked->bytes) == write.body_etag;
+    return e.cause == Cause::Written && asked && asked->etag == write.body_etag;
   });
 }
 

@@ -50,11 +50,11 @@ void find_bases(Write& write) {
   const auto& shared = write.parts.shared;
   if (write.has_own_precondition && !may_be_strengthened(write)) return leave_to_client(write);
   if (rules::is_remembered(write.plan.rule->guard.kind)) take_list_items(write.parts, write.client, write.plan);
-  const std::string etag = policy::body_etag(write.plan, write.exchange.request.body);
+  write.body_etag = policy::body_etag(write.plan, write.exchange.request.body);
   const auto deletion = shared.resources.last_delete(write.plan.target.resource);
   policy::WriteFacts& facts = write.facts;
   facts.request_id = write.request_id;
-  facts.body_etag = etag;
+  facts.body_etag = write.body_etag;
   facts.api_version = write.plan.target.api_version;
   facts.deleted = deletion.order;
   facts.deleted_by = deletion.client;

@@ -135,7 +135,9 @@ Change change_of(const Write& write, bool accepted) {
   const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
   const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
   if (!kept) return change;
-  change.requested_body = policy::kept_body(write.exchange.request.body);
+  const auto requested = policy::kept_body(write.exchange.request.body);
+  if (!write.body_etag.empty()) requested->etag = write.body_etag;
+  change.requested_body = requested;
   change.asked_for_all = write.plan.operation == arm::OperationKind::Put;
   // Nobody goes on from a PATCH's own members alone.
   if (const auto& own = write.exchange.clients_own; own && change.asked_for_all) {

@@ -43,6 +43,7 @@ struct Write {
   bool is_repeatable = false;                     // its answer may be given again after it has arrived (repeat.h)
   bool has_own_precondition = false;              // its client's
   bool replaces = false;                          // a full write, or a PATCH that may be a copy: what it was built from matters
+  std::string body_etag{};                        // in what its client sent, where the guard heeds it; empty: none
   policy::WriteFacts facts{};                     // for questions to the history; arrived: the first sending's
   policy::Bases bases{};                          // what it may have been built from
   std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "arm/etag.h"
 #include "proxy/policy/bases.h"
 #include "proxy/policy/history.h"
 #include "proxy/policy/right.h"
@@ -56,7 +57,9 @@ class Told {
   // A write is accepted; its operation runs until end_of(). Gives its order.
   uint64_t accept(char client, const std::string& bytes, bool certain = true) {
     const Moment at = tick();
-    apply(WriteAccepted{Cause::Written, key(client), hash(bytes), hash(bytes), whole(bytes), at, certain});
+    auto asked = kept_body(bytes);
+    asked->etag = arm::etag_in_body(bytes);
+    apply(WriteAccepted{Cause::Written, key(client), hash(bytes), hash(bytes), std::move(asked), at, certain});
     return at.order;
   }
   void end(const std::string& bytes, bool succeeded = true) {

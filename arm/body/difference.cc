@@ -286,7 +286,11 @@ bool Difference::satisfied_since(size_t wanted, size_t state, size_t before, siz
   if (!std::ranges::all_of(columns, [&](size_t body) { return readable(body); })) return false;
   for (size_t& column : columns) column = table_->column_of[column];
   if (std::ranges::any_of(columns, [&](size_t column) { return is_missing(*table_, column); })) return false;
-  const auto [asked, there, former, asked_then] = columns;
+  // Not a structured binding: clang before version 16 does not let a lambda capture its names.
+  const size_t asked = columns[0];
+  const size_t there = columns[1];
+  const size_t former = columns[2];
+  const size_t asked_then = columns[3];
   return all_rows(*table_, columns, 0, table_->rows.size(), [&](size_t row) {
     if (is_satisfied_at(*table_, row, asked, there)) return true;
     return !differs_at(*table_, row, asked, former) && !is_satisfied_at(*table_, row, asked_then, former);

@@ -31,6 +31,11 @@ std::string remedy(std::string_view init_command) {
   return fmt::format("replace it with `{} --force`, start armgate anew, and let tools trust the new ca.pem", init_command);
 }
 
+// Of files that do not belong together, or are damaged: where there is a backup, tools go on trusting what they trust.
+std::string remedy_of_damage(std::string_view init_command) {
+  return "restore all files of the authority from a backup, or " + remedy(init_command);
+}
+
 Result<void> check_validity(const X509* certificate, const std::filesystem::path& file, WallTime now,
                             std::string_view init_command) {
   if (now < not_before(certificate)) {
@@ -40,11 +45,20 @@ Result<void> check_validity(const X509* certificate, const std::filesystem::path
   return {};
 }
 
+// Of a file that cannot be read although the root is there.
+Error unreadable(Error error, const std::filesystem::path& file, std::string_view init_command) {
+  std::error_code failure;
+  const bool is_there = std::filesystem::exists(file, failure) || failure;
+  if (is_there) return error;
+  return bad_input(fmt::format("{} is not there; {}", file.string(), remedy_of_damage(init_command)));
+}
+
 Result<CertificateHandle> load_certificate(const std::filesystem::path& file, std::string_view init_command) {
   auto text = read_file(file);
-  if (!text) return std::move(text).error();
+  if (!text) return unreadable(std::move(text).error(), file, init_command);
   auto certificate = certificate_from_pem(*text);
-  if (!certificate) return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), remedy(init_command)));
+  if (!certificate)
+    return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), remedy_of_damage(init_command)));
   return certificate;
 }
 
@@ -146,8 +160,8 @@ Result<AuthorityCertificates> load_certificates(const std::filesystem::path& dir
                               X509_verify(intermediate->get(), X509_get0_pubkey(root->get())) == 1;
   if (!signed_by_root) {
     take_openssl_errors();
-    return bad_input(
-        fmt::format("{} was not signed by {}; {}", files.intermediate.string(), files.root.string(), remedy(init_command)));
+    return bad_input(fmt::format("{} was not signed by {}; {}", files.intermediate.string(), files.root.string(),
+                                 remedy_of_damage(init_command)));
   }
   if (auto valid = check_validity(root->get(), files.root, now, init_command); !valid) return std::move(valid).error();
   if (auto valid = check_validity(intermediate->get(), files.intermediate, now, init_command); !valid)
@@ -165,13 +179,14 @@ Result<AuthorityCertificates> load_certificates(const std::filesystem::path& dir
 Result<KeyHandle> load_key(const std::filesystem::path& directory, const X509* intermediate, std::string_view init_command) {
   const AuthorityFiles files = files_in(directory);
   auto text = read_secret_file(files.key);
-  if (!text) return std::move(text).error();
+  if (!text) return unreadable(std::move(text).error(), files.key, init_command);
   auto key = key_from_pem(*text);
-  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), remedy(init_command)));
+  if (!key)
+    return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), remedy_of_damage(init_command)));
   if (X509_check_private_key(intermediate, key->get()) != 1) {
     take_openssl_errors();
-    return bad_input(
-        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), remedy(init_command)));
+    return bad_input(fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(),
+                                 remedy_of_damage(init_command)));
   }
   return key;
 }

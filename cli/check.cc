@@ -205,22 +205,26 @@ rules::FaultList warnings_about_options(const Config& config) {
   const auto warn = [&](std::string pointer, std::string message) {
     warnings.push_back({place_of(config), 0, std::move(pointer), std::move(message)});
   };
+  const bool protects_rest = std::ranges::any_of(config.rules, [](const rules::Rule& r) { return is_for_any_type(r.match); });
   if (config.mode != rules::Mode::Off && config.rules.empty()) {
     warn("/rules", "there is no rule, so nothing is protected; name rule files, \"shipped\" for instance");
+  } else if (config.mode != rules::Mode::Off && config.unruled != rules::Mode::Off && !protects_rest) {
+    warn("/rules", "no rule is for all types (\"*\"), so what these files do not name passes unprotected; add \"shipped\"");
   }
   for (const auto& [host, given] : config.hosts) {
     if (net::matches_host(host, config.intercept)) continue;
     warn("/hosts/" + host,
          "/intercept does not cover this host, so it is only tunnelled; if it is a Resource Manager, add it there");
   }
-  const std::string& proxy = config.listen.proxy;
-  const auto address = net::address_of(proxy.substr(0, proxy.rfind(':')));
-  if (address && !net::is_loopback(*address)) {
-    warn("/listen/proxy",
-         fmt::format("{} is not on loopback: whoever reaches it may use it without a password, under any name; "
-                     "let only those reach it who should",
-                     proxy));
-  }
+  const auto warn_if_open = [&](std::string pointer, const std::string& listener, std::string_view what) {
+    const auto address = net::address_of(listener.substr(0, listener.rfind(':')));
+    if (!address || net::is_loopback(*address)) return;
+    warn(std::move(pointer),
+         fmt::format("{} is not on loopback: whoever reaches it {}; let only those reach it who should", listener, what));
+  };
+  warn_if_open("/listen/proxy", config.listen.proxy, "may use it without a password, under any name");
+  warn_if_open("/listen/tls", config.listen.tls, "may use it without a password, under any name");
+  warn_if_open("/listen/admin", config.listen.admin, "sees which resources are written, and by whom");
   if (const auto weak = weak_way_to_engine(config)) warn("/cluster/engine", *weak);
   return warnings;
 }

@@ -146,7 +146,9 @@ std::string unlocked_text(const ShownUnlock& unlock) {
     text += fmt::format("the lease of {} was given by another replica, which was told to end it (armgate status)\n",
                         unlock.lease_of);
   } else if (unlock.others_told) {
-    text += "another replica has it, and was told: it lets go of what ARM has answered (armgate status)\n";
+    text +=
+        "another replica has it, and was told (by the log: at once, or when the engine is back): it lets go of what ARM has "
+        "answered (armgate status)\n";
   }
   return text;
 }

@@ -44,8 +44,10 @@ void spawn(const Executor& executor, Task<void> task) {
 
 Task<void> let_others_run() {
   const Executor executor = co_await current_executor();
-  GATE_CHECK(static_cast<bool>(executor), "a coroutine runs on an executor");
-  co_await park([&executor](Parked parked) { boost::asio::post(executor, std::move(parked)); });
+  co_await park([&executor](Parked parked) {
+    GATE_CHECK(static_cast<bool>(executor), "a coroutine runs on an executor");
+    boost::asio::post(executor, std::move(parked));
+  });
 }
 
 }  // namespace armgate

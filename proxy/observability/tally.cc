@@ -111,7 +111,7 @@ std::string summary(const GatewayTally::Counts& counts) {
   if (counts.waited > 0)
     say(counts.waited, fmt::format("waited {:.1f} s in all", static_cast<double>(counts.waited_ms) / 1000));
   say(counts.would_be_stale, "stale and let through (mode observe)");
-  say(counts.would_be_merged, "not merged with others' changes (mode observe)");
+  say(counts.would_be_merged, "would have been merged with others' changes (mode observe)");
   say(counts.would_overlap, "during another write (mode observe)");
   say(counts.would_be_duplicate, "sent again although the first may have run (mode observe)");
   if (text.empty()) return text;

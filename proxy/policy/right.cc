@@ -43,10 +43,14 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   right.may_send = std::any_of(record->refusals.begin(), record->refusals.end(), gives_right);
   if (!right.may_send) return right;
   right.last_read = state_of(*last, write, born);
+  // What was seen before that read was asked for is not newer than what it shows, at whatever api-version that was.
+  const Observation& read = *last->observation;
+  const auto is_older = [&](const Entry& e) { return e.cause == Cause::Seen && !read.lagging && e.number < read.last_asked; };
   for (const Entry& entry : history.entries()) {
     // What perhaps had no effect (5xx, a lost answer) proves nothing against a read that shows the state of before.
     const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;
-    if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
+    if (tells && entry.number > last->entry->number && !is_older(entry))
+      right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
   std::vector<ShownEntry> older;
   std::copy_if(live.begin(), live.end(), std::back_inserter(older),

@@ -64,12 +64,16 @@ bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, 
 uint64_t as_new_as(const ShownEntry& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
 
 // Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what may have come later at others is
-// no base and gives no right. Bodies of different versions could not tell.
-void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, Actors actors) {
+// no base and gives no right. Bodies of different versions could not tell. What was there before a deletion is in nobody's hands.
+void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, Actors actors, uint64_t born) {
   if (actors == Actors::Single || is_mutant(Mutant::ApiVersionsMixed)) return;
-  const auto at_own = [&](const ShownEntry& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
+  const auto at_own = [&](const ShownEntry& s) {
+    return !s.entry->absent && s.entry->number >= born && s.observation->api_version == write.api_version;
+  };
+  // Who is never seen to read there, but only to write, reads at another: so does the write.
+  const auto is_read = [&](const ShownEntry& s) { return at_own(s) && s.observation->as != ShownAs::OwnAnswer; };
+  if (std::ranges::none_of(live, is_read)) return;
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
-  if (own == live.rend()) return;
   const uint64_t since = own->entry->number;
   std::erase_if(live, [&](const ShownEntry& s) { return !s.entry->absent && !at_own(s) && as_new_as(s) > since; });
 }
@@ -183,7 +187,7 @@ std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const Histo
   const std::vector<ShownEntry>& among = failures.empty() ? seen : left;
   std::vector<ShownEntry> live = among;
   std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, among, limits, write); });
-  prefer_own_version(live, write, actors);
+  prefer_own_version(live, write, actors, born_at(history, write));
   return live;
 }
 

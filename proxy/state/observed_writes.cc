@@ -15,6 +15,11 @@ bool exclude_each_other(const std::vector<rules::LockKey>& some, const std::vect
   });
 }
 
+// As the locks have it (go_together() in proxy/state/lock).
+bool goes_along(const ObservedWrites::Write& write, const ObservedWrites::Write& running) {
+  return write.is_reentrant && running.taken && running.lets_own_in && running.client == write.client;
+}
+
 }  // namespace
 
 ObservedWrites::Begun ObservedWrites::begin(Write write, const std::vector<rules::LockKey>& keys, Sending sending) {
@@ -29,7 +34,7 @@ ObservedWrites::Begun ObservedWrites::begin(Write write, const std::vector<rules
   for (const uint64_t id : candidates) {
     const Unfinished& other = unfinished_.at(id);
     const bool is_own = sending == Sending::Again && other.write.request == write.request;
-    if (is_own || !exclude_each_other(keys, other.keys)) continue;
+    if (is_own || goes_along(write, other.write) || !exclude_each_other(keys, other.keys)) continue;
     before.push_back(id);
     begun.before.push_back(other.write);
   }

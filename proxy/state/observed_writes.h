@@ -33,7 +33,9 @@ class ObservedWrites {
     std::string method;
     std::string resource;
     TimePoint since{};
-    bool taken = false;  // ARM has accepted it: only its operation is unfinished
+    bool is_reentrant = false;  // it goes along with what the same client has running, if that lets it in
+    bool lets_own_in = false;   // once ARM has accepted it
+    bool taken = false;         // ARM has accepted it: only its operation is unfinished
   };
 
   // A write whose predecessors have all ended now: this is how long it would have waited.

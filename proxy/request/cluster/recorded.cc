@@ -62,7 +62,8 @@ std::optional<Outcome> answered_elsewhere(const Write& write) {
   if (write.sending == 0) return std::nullopt;
   if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking}, questions_of(write)))
     return std::nullopt;
-  return try_later(write, "The same request is being answered by another replica.", "same-request-elsewhere");
+  return try_later(write, "The same request is under way at another replica, or its outcome is not known yet.",
+                   "same-request-elsewhere");
 }
 
 bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }

@@ -49,7 +49,8 @@ void leave_for_gone_clients(const Write& write) {
 void find_bases(Write& write) {
   const auto& shared = write.parts.shared;
   if (write.has_own_precondition && !may_be_strengthened(write)) return leave_to_client(write);
-  if (rules::is_remembered(write.plan.rule->guard.kind)) take_list_items(write.parts, write.client, write.plan);
+  const bool is_remembered = rules::is_remembered(write.plan.rule->guard.kind);
+  if (is_remembered) take_list_items(write.parts, write.client, write.plan);
   write.body_etag = policy::body_etag(write.plan, write.exchange.request.body);
   const auto deletion = shared.resources.last_delete(write.plan.target.resource);
   policy::WriteFacts& facts = write.facts;
@@ -62,7 +63,9 @@ void find_bases(Write& write) {
   facts.former = shared.former;
   facts.pages_forgotten = write.client.state->pages_forgotten() != 0;
   const auto& limits = shared.resources.limits();
-  write.ask([&](const policy::History& history) { write.bases = policy::possible_bases(history, limits, facts); });
+  write.bases = {};  // stays so where no state is remembered (an order, like a deployment): it is built on none
+  write.bases.arrived = facts.arrived.order;
+  if (is_remembered) write.ask([&](const policy::History& h) { write.bases = policy::possible_bases(h, limits, facts); });
   facts.body_etag = {};
   const bool nothing_better = write.is_unconditional() || write.rule() == policy::BaseRule::Create;
   if (write.has_own_precondition && nothing_better) return leave_to_client(write);

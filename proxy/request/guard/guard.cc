@@ -61,8 +61,8 @@ std::string_view conflict_of(const Write& write) {
   const bool may_undo =
       write.ask([&](const policy::History& history) { return policy::is_refused_if_forgotten(history, write.facts); });
   if (!may_undo) return {};
-  return "What this client may have read before armgate was started, or long ago, is not remembered, and somebody else has written "
-         "to this resource since.";
+  return "What this client may have read before armgate was started, or long ago, is not remembered, and a write of somebody else "
+         "to this resource is on record.";
 }
 
 // What was decided: the write goes with this, or an earlier sending of these bytes turned out to have taken effect.

@@ -9,9 +9,11 @@
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/patch_copy.h"
 #include "proxy/request/observe/would_be_stale.h"
+#include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
 #include "proxy/request/queue/breaker.h"
+#include "proxy/request/queue/lock.h"
 #include "proxy/request/read/relay.h"
 #include "proxy/request/timed_wait.h"
 #include "proxy/request/write/close_write.h"
@@ -107,6 +109,8 @@ void note_arrival(Observed& observed, const SendingLedger::Arrival& arrival, Obs
   arriving.method = write.head().method_token;
   arriving.resource = write.plan.target.resource.id;
   arriving.since = write.exchange.arrived.time;
+  arriving.is_reentrant = is_reentrant(write);
+  arriving.lets_own_in = may_run_beside_its_own(write.plan);
   auto begun = parts.shared.observed.begin(std::move(arriving), all_keys(write), sending);
   observed.id = begun.id;
   observed.before = std::move(begun.before);

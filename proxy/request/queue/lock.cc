@@ -39,7 +39,7 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   info.client = write.client.key;
   info.resource = write.plan.resource_key;
   info.bytes = write.request_hash;
-  info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
+  info.is_reentrant = is_reentrant(write);
   if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::InLease;
   return info;
 }
@@ -78,6 +78,8 @@ std::string still_running(const Parts& parts, const std::optional<ClaimInfo>& ho
 }
 
 }  // namespace
+
+bool is_reentrant(const Write& write) { return may_run_beside_its_own(write.plan) && !will_read_first(write); }
 
 Task<Step<WriteLease>> lock(const Write& write) {
   auto& parts = write.parts;

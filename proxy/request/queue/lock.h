@@ -12,4 +12,7 @@ namespace armgate {
 // Suspends until all keys are granted; an Outcome is TryLater or Left.
 Task<Step<WriteLease>> lock(const Write& write);
 
+// Whether it goes along with its client's running write, if that lets it in.
+bool is_reentrant(const Write& write);
+
 }  // namespace armgate

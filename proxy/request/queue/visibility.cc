@@ -47,12 +47,10 @@ Evidence group_of(const Write& write) {
   return group ? created(write, *group) : std::nullopt;
 }
 
-Evidence parents_of(const Write& write) {
-  Evidence newest;
-  for (auto parent = arm::parent_of(write.plan.target.resource); parent; parent = arm::parent_of(*parent)) {
-    newest = newer(newest, created(write, parent->id));
-  }
-  return newest;
+// Directly above it alone: what stands above that came into being earlier, or the parent is not there.
+Evidence parent_of(const Write& write) {
+  const auto parent = arm::parent_of(write.plan.target.resource);
+  return parent ? created(write, parent->id) : std::nullopt;
 }
 
 Evidence named_in(const Write& write, const policy::ErrorFacts& facts) {
@@ -91,7 +89,7 @@ Evidence roles_of(const Write& write) {
 Evidence evidence_for(const Write& write, const policy::ErrorFacts& facts) {
   switch (facts.visibility.evidence) {
     case rules::Evidence::Group: return group_of(write);
-    case rules::Evidence::Parent: return parents_of(write);
+    case rules::Evidence::Parent: return parent_of(write);
     case rules::Evidence::Named: return named_in(write, facts);
     case rules::Evidence::Referenced: return references_of(write);
     case rules::Evidence::Principal: return principals_of(write);

@@ -163,6 +163,19 @@ TEST(Right, NamesWhatBecameKnownAfterTheRead) {
   EXPECT_EQ(told.right('A').newer.size(), 2u);
 }
 
+// Where there are no ETags, bodies of different versions cannot be told to be one state.
+TEST(Right, WhatWasSeenAtAnotherVersionBeforeTheReadIsNotNewer) {
+  Told told;
+  told.show('A', "", whole("1"));
+  told.show('B', "", whole("one"), {.api_version = "v2"});
+  told.refuse('A');
+  told.show('A', "", whole("1"));
+  EXPECT_TRUE(told.right('A').may_send);
+  EXPECT_EQ(told.right('A').newer.size(), 0u);
+  told.show('B', "", whole("two"), {.api_version = "v2"});
+  EXPECT_EQ(told.right('A').newer.size(), 1u);
+}
+
 TEST(Right, KnowsTheChangeThatWasRefusedAfterAReadAlready) {
   Told told;
   told.show('A', "1");

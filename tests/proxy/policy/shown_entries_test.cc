@@ -109,6 +109,25 @@ TEST(SeenVersions, WhoWritesAtOneHasReadAtIt) {
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2") << "there is but one, whatever it reads at";
 }
 
+TEST(SeenVersions, WhatItReadThereBeforeADeletionIsInNobodysHands) {
+  Told told;
+  told.show('A', "1");
+  told.remove('A');
+  told.show('A', "2", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2");
+}
+
+TEST(SeenVersions, WhoOnlyWritesAtOneReadsAtAnother) {
+  Told told;
+  told.write('A', "1");
+  told.write('B', "2");
+  told.show('A', "2", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+  told.show('A', "2");
+  told.show('A', "3", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1") << "now it has read there";
+}
+
 TEST(SeenVersions, OlderOnesAtOthersStay) {
   Told told;
   told.show('A', "1", {.api_version = "v2"});

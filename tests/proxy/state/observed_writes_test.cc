@@ -54,6 +54,21 @@ TEST_F(ObservedWritesTest, ADifferentKeyAndTwoSharersDoNotMeet) {
   EXPECT_EQ(before, (Texts{"a", "c"}));
 }
 
+TEST_F(ObservedWritesTest, WhatItsClientHasRunningLetsAReentrantWriteByOnceItIsAccepted) {
+  ObservedWrites::Write write;
+  write.client = {1, 1};
+  write.is_reentrant = write.lets_own_in = true;
+  const uint64_t first = writes.begin(write, {{"x"}}, Sending::First).id;
+  EXPECT_EQ(writes.begin(write, {{"x"}}, Sending::First).before.size(), 1u) << "ARM has not taken the first yet";
+  writes.taken(first, {});
+  EXPECT_EQ(writes.begin(write, {{"x"}}, Sending::First).before.size(), 1u) << "only the second is in its way";
+  write.is_reentrant = false;
+  EXPECT_EQ(writes.begin(write, {{"x"}}, Sending::First).before.size(), 3u);
+  write.is_reentrant = true;
+  write.client = {2, 2};
+  EXPECT_EQ(writes.begin(write, {{"x"}}, Sending::First).before.size(), 4u) << "another client's";
+}
+
 TEST_F(ObservedWritesTest, AWaitIsOverWhenTheLastOneBeforeHasEndedEvenIfTheWriteItselfHas) {
   const uint64_t a = begin("a", {{"x"}});
   const uint64_t b = begin("b", {{"y"}});

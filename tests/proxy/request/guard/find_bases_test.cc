@@ -212,6 +212,23 @@ TEST(Bases, WhoNeverReadsIsRefusedOnceAndThenSent) {
   EXPECT_EQ(rig.shared().counters.insisted.load(), 1u);
 }
 
+// A deployment is an order and no state: also after its client has deleted it.
+TEST(Bases, OfWhatIsNotRememberedThereAreNone) {
+  const std::string deployment =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/d?api-version=2021-04-01";
+  StageRig rig;
+  rig.arm(put(deployment), 201, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm("DELETE " + deployment, 204);
+  rig.arm(put(deployment), 201, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(put(deployment), 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("one", put(deployment), R"({"properties":{"template":{"is":1}}})");
+  rig.ask("one", "DELETE " + deployment);
+  rig.ask("one", put(deployment), R"({"properties":{"template":{"is":2}}})");
+  const auto answer = rig.ask("one", put(deployment), R"({"properties":{"template":{"is":3}}})");
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "unconditional");
+}
+
 TEST(Bases, AnEtagThatMovedWithoutAChangeIsAFalseAlarm) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kStateOne);

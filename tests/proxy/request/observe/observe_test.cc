@@ -190,6 +190,18 @@ TEST_F(Observe, OfTwoUnconditionalPutsThatMeetTheOneThatIsAcceptedLastIsTold) {
   EXPECT_EQ(told(Kind::Overlap).size(), 1u);
 }
 
+// An autoscaler's next capacity: protect lets it by, as the rule says (`reentrant`).
+TEST_F(Observe, AClientsNextWriteBesideItsOwnRunningOneIsNoOverlap) {
+  rig.arm("PATCH ", 202, runs());
+  rig.arm("PATCH ", 202, runs());
+  rig.arm("PATCH ", 202, runs());
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.ask("one", patch(kScaleSet), R"({"a":2})");
+  EXPECT_TRUE(told(Kind::Overlap).empty());
+  rig.ask("two", patch(kScaleSet), R"({"a":3})");
+  EXPECT_EQ(told(Kind::Overlap).size(), 1u);
+}
+
 TEST_F(Observe, ASubnetMeetsTheWriteOfItsNetwork) {
   const std::string network =
       "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";

@@ -80,6 +80,18 @@ TEST(ParentVisibility, OneThatNobodyCreatedIsAMistake) {
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 
+// That the group came into being a moment ago says nothing about a network that nobody has made; and whoever makes it must not wait.
+TEST(ParentVisibility, WhatStandsAboveTheParentIsNoEvidence) {
+  StageRig rig;
+  rig.arm(put(kGroup), 201, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(put(kSubnet), 404, {}, error("ParentResourceNotFound"));
+  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
+  const auto answer = rig.ask("two", put(kSubnet), "{}");
+  EXPECT_EQ(answer.head.status, 404);
+  EXPECT_EQ(answer.body, error("ParentResourceNotFound"));
+  EXPECT_EQ(rig.seen().size(), 2u);
+}
+
 TEST(ReferenceVisibility, WhatTheMessageNamesIsWaitedForIfItWasJustCreated) {
   const std::string gateway = kProvider + "Microsoft.Network/natGateways/x";
   const std::string refusal =

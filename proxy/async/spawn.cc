@@ -1,10 +1,10 @@
 #include "proxy/async/spawn.h"
 
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
 #include <exception>
 
 #include "base/check.h"
+#include "proxy/async/resume_later.h"
 
 namespace armgate {
 namespace {
@@ -44,10 +44,7 @@ void spawn(const Executor& executor, Task<void> task) {
 
 Task<void> let_others_run() {
   const Executor executor = co_await current_executor();
-  co_await park([&executor](Parked parked) {
-    GATE_CHECK(static_cast<bool>(executor), "a coroutine runs on an executor");
-    boost::asio::post(executor, std::move(parked));
-  });
+  co_await park([&executor](Parked parked) { resume_later(executor, std::move(parked)); });
 }
 
 }  // namespace armgate

@@ -2,12 +2,12 @@
 
 #include <absl/base/thread_annotations.h>
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "base/check.h"
 #include "proxy/async/frame_pool.h"
 #include "proxy/async/mutex.h"
+#include "proxy/async/resume_later.h"
 
 namespace armgate {
 
@@ -31,7 +31,7 @@ struct Waiter::State {
       bits |= more;
       resume.swap(parked);
     }
-    if (resume) boost::asio::post(executor, std::move(resume));
+    if (resume) resume_later(executor, std::move(resume));
   }
 
   void keep(Parked waiting) {
@@ -43,7 +43,7 @@ struct Waiter::State {
         return;
       }
     }
-    boost::asio::post(executor, std::move(waiting));
+    resume_later(executor, std::move(waiting));
   }
 };
 

@@ -247,7 +247,8 @@ export const tests = {
     writeFileSync(gateway.configFile, JSON.stringify(config));
     await reloadAndWait("reloaded");
     assert.equal(await locksOfWrite(), GROUP.toLowerCase());
-    assert.doesNotMatch(gateway.process.log, /no-rules/);
+    assert.match(gateway.process.log, /"event":"no-rules","text":"no rule is for all types/);
+    assert.doesNotMatch(gateway.process.log, /there is no rule/);
 
     writeFileSync(gateway.configFile, JSON.stringify({ ...config, rules: [] }));
     assert.match(await reloadAndWait("reloaded"), /"level":"warning","event":"no-rules","text":"there is no rule, so nothing is protected/);

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
+#include "proxy/async/resume_later.h"
 
 namespace armgate::net {
 
@@ -68,7 +68,7 @@ Parked Socket::unpark(Side& side, Wake wake) {
 }
 
 void Socket::wake_later(Waiting who, Wake wake) {
-  if (Parked parked = unpark(sides_[static_cast<size_t>(who)], wake)) asio::post(executor_, std::move(parked));
+  if (Parked parked = unpark(sides_[static_cast<size_t>(who)], wake)) resume_later(executor_, std::move(parked));
 }
 
 void Socket::became_ready(uint32_t events) {

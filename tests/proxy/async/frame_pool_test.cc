@@ -19,12 +19,15 @@ TEST(FramePool, GivesOutFirstWhatCameBackLast) {
   FramePool::give_back(first, 1000);
   FramePool::give_back(second, 1000);
   FramePool::give_back(other, 100);
-  EXPECT_EQ(FramePool::take(990), second) << "of the same size but for what is rounded up";
-  EXPECT_EQ(FramePool::take(1000), first);
-  EXPECT_EQ(FramePool::take(65), other);
-  FramePool::give_back(first, 1000);
-  FramePool::give_back(second, 1000);
-  FramePool::give_back(other, 100);
+  void* const second_again = FramePool::take(990);
+  void* const first_again = FramePool::take(1000);
+  void* const other_again = FramePool::take(65);
+  EXPECT_TRUE(second_again == second) << "of the same size but for what is rounded up";
+  EXPECT_TRUE(first_again == first);
+  EXPECT_TRUE(other_again == other);
+  FramePool::give_back(first_again, 1000);
+  FramePool::give_back(second_again, 1000);
+  FramePool::give_back(other_again, 100);
 }
 
 TEST(FramePool, KeepsNoMoreThanItsLimit) {

@@ -1,0 +1,18 @@
+// resume_later.h – lets a parked run go on at a later turn of its event loop.
+#pragma once
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "base/check.h"
+#include "proxy/async/task.h"
+
+namespace armgate {
+
+// Returns at once. Threads: any.
+inline void resume_later(const Executor& executor, Parked run) {
+  GATE_CHECK(static_cast<bool>(executor), "a run goes on at an executor");
+  boost::asio::post(executor, std::move(run));
+}
+
+}  // namespace armgate

@@ -146,7 +146,7 @@ export const tests = {
     }
 
     const checked = await must(path.join(root, "usr/bin/armgate"), "check", "--config", path.join(root, "etc/armgate/armgate.json"));
-    assert.match(checked, /: good; mode protect, proxy on 0\.0\.0\.0:8080, [1-9][0-9]* rules, 1 warning$/m, "the warning: others may reach it");
+    assert.match(checked, /: good; mode protect, proxy on 0\.0\.0\.0:8080, [1-9][0-9]* rules, 2 warnings$/m, "the warnings: others may reach both listeners");
 
     const before = digestOf(readFileSync(file));
     await must(path.join(TREE, "scripts/image"));

@@ -205,10 +205,11 @@ rules::FaultList warnings_about_options(const Config& config) {
   const auto warn = [&](std::string pointer, std::string message) {
     warnings.push_back({place_of(config), 0, std::move(pointer), std::move(message)});
   };
-  const bool protects_rest = std::ranges::any_of(config.rules, [](const rules::Rule& r) { return is_for_any_type(r.match); });
-  if (config.mode != rules::Mode::Off && config.rules.empty()) {
+  const auto is_for_rest = [](const rules::Rule& rule) { return is_for_any_type(rule.match); };
+  const bool protects = config.mode != rules::Mode::Off;
+  if (protects && config.rules.empty()) {
     warn("/rules", "there is no rule, so nothing is protected; name rule files, \"shipped\" for instance");
-  } else if (config.mode != rules::Mode::Off && config.unruled != rules::Mode::Off && !protects_rest) {
+  } else if (protects && config.unruled != rules::Mode::Off && std::ranges::none_of(config.rules, is_for_rest)) {
     warn("/rules", "no rule is for all types (\"*\"), so what these files do not name passes unprotected; add \"shipped\"");
   }
   for (const auto& [host, given] : config.hosts) {

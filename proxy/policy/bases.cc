@@ -239,7 +239,8 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   if (seen.empty()) return without_states(history, shown, limits, write);
 
   const Actors actors = effective_actors(*record, write);
-  const std::vector<ShownEntry> live = live_of(seen, history, limits, write, actors);
+  const uint64_t born = born_at(history, write);
+  const std::vector<ShownEntry> live = live_of(seen, history, limits, write, actors, born);
   const bool has_read = std::ranges::any_of(live, [](const ShownEntry& s) { return s.observation->as != ShownAs::OwnAnswer; });
   const ShownEntry* newest = newest_of(live);
   std::vector<ShownEntry> one;
@@ -249,7 +250,6 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
     const bool is_given_again = s.observation->as == ShownAs::OwnAnswer;  // after something newer was read
     if ((is_pending(s) || is_given_again) && after) one.push_back(s);
   }
-  const uint64_t born = born_at(history, write);
   Bases bases;
   bases.has_read = has_read;
   bases.possible = states_of(actors == Actors::Many || by_id ? live : one, write, born);

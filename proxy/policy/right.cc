@@ -22,13 +22,13 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const ClientRecord* record = history.client(write.client);
   if (record == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
   const Actors actors = effective_actors(*record, write);
-  const auto live = live_of(shown_before(history, *record, limits, write).known, history, limits, write, actors);
+  const uint64_t born = born_at(history, write);
+  const auto live = live_of(shown_before(history, *record, limits, write).known, history, limits, write, actors, born);
   const ShownEntry* last = nullptr;
   for (const ShownEntry& s : live) {
     if (may_be_its_read(*s.observation, write, rule)) last = &s;
   }
   if (last == nullptr) return right;  // one that lags is not what is there
-  const uint64_t born = born_at(history, write);
   // Who is one actor and has written since got through. Of several one may have: but what names a state that is gone (a file) has the right
   // by its own refusal alone.
   const auto got_through = [&](const Refusal& r) {

@@ -177,7 +177,7 @@ bool may_be_taken_back(const ShownEntry& one, const History& history, const Writ
 }
 
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
-                                const WriteFacts& write, Actors actors) {
+                                const WriteFacts& write, Actors actors, uint64_t born) {
   std::vector<ShownEntry> left;
   const auto failures = actors == Actors::Many ? std::vector<const Entry*>() : own_failures(history, write);
   if (!failures.empty()) {
@@ -187,7 +187,7 @@ std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const Histo
   const std::vector<ShownEntry>& among = failures.empty() ? seen : left;
   std::vector<ShownEntry> live = among;
   std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, among, limits, write); });
-  prefer_own_version(live, write, actors, born_at(history, write));
+  prefer_own_version(live, write, actors, born);
   return live;
 }
 

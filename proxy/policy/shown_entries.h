@@ -37,15 +37,15 @@ ShownBefore shown_before(const History& history, const ClientRecord& record, con
                          const WriteFacts& write);
 
 // The states without what was replaced for the client so long ago that nobody builds on it any more, what came at other api-versions
-// than the write's, and what ARM has taken back.
+// than the write's, and what ARM has taken back; `born` as born_at() gives it.
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
-                                const WriteFacts& write, Actors actors);
+                                const WriteFacts& write, Actors actors, uint64_t born);
 
 // Whether the client was shown it of an own write whose operation failed, has not read since, and nobody else has written: what is there
 // is that, or what was there before.
 bool may_be_taken_back(const ShownEntry& one, const History& history, const WriteFacts& write);
 
-// A copy that outlives the history; `born` as born_at() gives it.
+// A copy that outlives the history; `born` as above.
 BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t born);
 
 // Order: what was known before lies before a deletion.

@@ -294,15 +294,11 @@ void expect_either(Told& told, const std::string& bases) {
 TEST(SeenBySingle, AfterAFailureItGoesOnFromWhateverIsThere) {
   Told told;
   told.show('A', "1");
-  told.accept('A', "w");
-  told.answer('A', "w", "2", whole("{}"));
-  told.end("w", false);
+  told.fail('A', "w", "2");
   expect_either(told, "newest 2 1");  // ARM may have kept it
   told.pass(told.limits.think_max + seconds(1));
   expect_either(told, "newest 2 1");
-  told.accept('A', "v");
-  told.answer('A', "v", "3", whole("{}"));
-  told.end("v", false);
+  told.fail('A', "v", "3");
   expect_either(told, "newest 3 2 1");  // and either of them
   told.show('A', "4");
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 4") << "it has read what came of it";
@@ -312,9 +308,7 @@ TEST(SeenBySingle, AfterAFailureItGoesOnFromWhateverIsThere) {
 TEST(SeenBySingle, WhatItHasDeletedSinceItsFailureIsNoneOfThem) {
   Told told;
   told.show('A', "1");
-  told.accept('A', "w");
-  told.answer('A', "w", "2", whole("{}"));
-  told.end("w", false);
+  told.fail('A', "w", "2");
   told.facts.deleted = told.tick().order;  // with its group
   told.facts.deleted_by = Told::key('A');
   const Bases found = told.bases('A', Actors::Single);
@@ -325,23 +319,17 @@ TEST(SeenBySingle, WhatItHasDeletedSinceItsFailureIsNoneOfThem) {
 TEST(SeenBySingle, ACreateThatFailedMayBeThere) {
   Told told;
   told.show_absent('A');
-  told.accept('A', "w");
-  told.answer('A', "w", "1", whole("{}"));
-  told.end("w", false);
+  told.fail('A', "w", "1");
   expect_either(told, "newest 1 -");
   Told blind;
-  blind.accept('A', "w");
-  blind.answer('A', "w", "1", whole("{}"));
-  blind.end("w", false);
+  blind.fail('A', "w", "1");
   expect_either(blind, "newest 1 -");
 }
 
 TEST(SeenBySingle, WhatItReadAfterTheFailureIsItsBaseAlsoIfThatIsWhatItAskedFor) {
   Told told;
   told.show('A', "1");
-  told.accept('A', "w");
-  told.answer('A', "w", "2", whole("{}"));
-  told.end("w", false);
+  told.fail('A', "w", "2");
   told.show('A', "2", whole("{}"));
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
   EXPECT_EQ(told.bases('A', Actors::Single).either_of, 0u);

@@ -71,6 +71,12 @@ class Told {
     shown.asked = shown.at.order;
     apply(std::move(shown));
   }
+  // Accepted and answered; then its operation fails.
+  void fail(char client, const std::string& bytes, std::string etag) {
+    accept(client, bytes);
+    answer(client, bytes, std::move(etag), whole("{}"));
+    end(bytes, false);
+  }
   // All of it at once: the resource is `etag` then. Gives its order.
   uint64_t write(char client, std::string etag, std::string id = {}) {
     const std::string bytes = "write of " + etag;

@@ -33,7 +33,7 @@ SimWorld::SimWorld(WorldOptions options)
       clock_(loop_, options_.seed ^ 0xc10c4),
       trace_(options_.echo),
       arm_(options_.arm, options_.seed ^ 0xa43),
-      rules_(options_.rules),
+      rules_(made_of(options_.rules)),
       checkers_(clock_, arm_, rules_in_force(), trace_,
                 {options_.pipeline.mode,
                  options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
@@ -200,15 +200,16 @@ void SimWorld::run() {
   check_empty();
 }
 
-std::shared_ptr<const rules::Ruleset> SimWorld::rules_in_force() const {
-  return std::make_shared<const rules::Ruleset>(rules_, options_.errors, std::vector<rules::QueueTimeout>{}, options_.facts);
+std::shared_ptr<const rules::Ruleset> SimWorld::made_of(std::vector<rules::Rule> rules) const {
+  return std::make_shared<const rules::Ruleset>(std::move(rules), options_.errors, std::vector<rules::QueueTimeout>{},
+                                                options_.facts);
 }
 
 void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   if (unfinished_.empty()) return;
   trace_.add(clock_.now(), "the rules are replaced");
   ++tally_["rules replaced"];
-  rules_ = std::move(rules);
+  rules_ = made_of(std::move(rules));
   checkers_.use_rules(rules_in_force());
   for (const auto& gate : gates_) {
     if (!gate->is_cut()) gate->shared().use(rules_in_force(), options_.pipeline.mode, clock_);

@@ -108,9 +108,11 @@ class SimWorld {
   SimClock clock_;
   Trace trace_;
   sim::SimArm arm_;
-  std::shared_ptr<const rules::Ruleset> rules_in_force() const;
+  std::shared_ptr<const rules::Ruleset> made_of(std::vector<rules::Rule> rules) const;
+  // A set of the caller's own, as armgate must forget its old one.
+  std::shared_ptr<const rules::Ruleset> rules_in_force() const { return rules_->for_one_thread(); }
 
-  std::vector<rules::Rule> rules_;  // armgate and the checkers make a set of their own, as armgate must forget its old one
+  std::shared_ptr<const rules::Ruleset> rules_;
   Checkers checkers_;
   SimUpstream upstream_;
   SimJournal journal_;

@@ -133,6 +133,10 @@ bool append_canonical(std::string_view raw, std::string& text, std::string_view&
   return true;
 }
 
+// "providers/Microsoft.Storage//storageAccounts": SDKs and the Azure CLI leave the path of a parent empty where there is none, and ARM
+// takes it for one slash (observed: docs/arm.md, "URLs").
+bool has_no_parent(const Segments& before) { return before.size() >= 2 && before[before.size() - 2] == "providers"; }
+
 Error ambiguous(size_t segment, std::string_view why) {
   return client_error(ErrorKind::BadInput,
                       fmt::format("The path of the request target has {} in segment {}; it could name two different "
@@ -154,7 +158,8 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
   }
   Segments segments;
   segments.spans.reserve(kUsualSegments);
-  const bool is_plain = !path.empty() && append_plain(whole.substr(0, path.size() + 1), canonical);
+  const bool is_plain =
+      !path.empty() && path.find("//") == path.npos && append_plain(whole.substr(0, path.size() + 1), canonical);
   canonical.reserve(path.size() + 1);
   while (!path.empty()) {
     const size_t slash = path.find('/');
@@ -174,6 +179,8 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
     segments.spans.push_back({begin, end});
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
+    segments.path = canonical;
+    if (path.starts_with('/') && has_no_parent(segments)) path.remove_prefix(1);
     if (path.empty()) return ambiguous(number + 1, "an empty name");
   }
   segments.path = canonical;

@@ -210,15 +210,23 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   warn_of_no_rules(gateway, loaded.config);
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
-  const std::string kept = fmt::format("{}", fmt::join(loaded.kept, "; "));
-  gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
-                                                     std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
-              mode);
+  std::vector<std::string> remarks = loaded.kept;
+  const size_t draining = gateway.use(
+      std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
+                                             std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
+      mode);
+  if (draining > 0) {
+    remarks.emplace_back(
+        "writes that began under the rules of before still run: until the last of them has ended those rules count for what they name, "
+        "too (armgate_rules_draining); a rule with \"mode\": \"off\" waits for none of them");
+  }
+  const std::string text = fmt::format("{}", fmt::join(remarks, "; "));
   gateway.log_line(LogLevel::Info, "reloaded",
                    {{"config", loaded.config.source},
                     {"mode", rules::to_text(mode)},
                     {"rules", rules},
-                    {"text", Log::Value::unless_empty(kept)}});
+                    {"draining", draining},
+                    {"text", Log::Value::unless_empty(text)}});
 }
 
 int report_failure(const Error& error) {

@@ -40,6 +40,7 @@ cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->re
 ServiceState GatewayCommon::state() const {
   return {.mode = shared.rules.mode(),
           .rules = shared.rules.rules(),
+          .older_rules = shared.rules.draining(),
           .config = config.source,
           .started = started,
           .up = clock.now() - began,

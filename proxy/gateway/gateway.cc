@@ -149,8 +149,9 @@ boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 
 void Gateway::log_line(LogLevel level, std::string_view name, Log::Fields fields) { common_->log_line(level, name, fields); }
 
-void Gateway::use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode) {
+size_t Gateway::use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode) {
   common_->shared.use(std::move(rules), mode, common_->clock);
+  return common_->shared.rules.draining();
 }
 
 void Gateway::run() {

@@ -45,8 +45,9 @@ class Gateway {
   boost::asio::io_context& io();  // the first loop's, for signals
   void log_line(LogLevel level, std::string_view name, Log::Fields fields = {});
 
-  // For the requests that arrive from now on; unfinished writes keep what they were planned with. Any thread.
-  void use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
+  // For the requests that arrive from now on; unfinished writes keep what they were planned with. Gives how many sets of rules of
+  // before still count for that reason. Any thread.
+  size_t use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
 
   void run();
   void start();

@@ -33,7 +33,8 @@ struct ClusterView {
 struct ServiceState {
   rules::Mode mode = rules::Mode::Protect;
   size_t rules = 0;
-  std::string config;  // the file; empty: the built-in defaults
+  size_t older_rules = 0;  // sets of before a reload that still count beside them
+  std::string config;      // the file; empty: the built-in defaults
   WallTime started{};
   Duration up{};
   bool draining = false;

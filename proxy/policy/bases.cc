@@ -281,6 +281,10 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   return bases;
 }
 
+bool is_own(const Entry& entry, const WriteFacts& write) {
+  return entry.writer == write.client && write.actors != Actors::Many;
+}
+
 // The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
 // was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
 void add_shown_since(Bases& bases, const History& history, const ClientRecord& record, const HistoryLimits& limits,
@@ -310,14 +314,15 @@ void add_shown_since(Bases& bases, const History& history, const ClientRecord& r
 }  // namespace
 
 bool was_overtaken(const History& history, const WriteFacts& write) {
-  return history.ended_since(write.arrived.order, [&](const Entry& e) { return e.request_hash == write.request_hash; });
+  // What the same client began before is over for it, whenever its end is noticed: armgate may look for that only when this one waits.
+  const auto is_no_others = [&](const Entry& e) {
+    return e.request_hash == write.request_hash || (e.number < write.arrived.order && is_own(e, write));
+  };
+  return history.ended_since(write.arrived.order, is_no_others);
 }
 
 bool is_refused_if_forgotten(const History& history, const WriteFacts& write) {
-  const auto undoes_nothing = [&](const Entry& e) {
-    const bool own = e.writer == write.client && write.actors != Actors::Many;
-    return own || e.request_hash == write.request_hash;
-  };
+  const auto undoes_nothing = [&](const Entry& e) { return is_own(e, write) || e.request_hash == write.request_hash; };
   return was_overtaken(history, write) || history.is_known_written_since(history.deleted(), undoes_nothing);
 }
 

@@ -69,7 +69,7 @@ RulesInForce::Current RulesInForce::current(Slot& slot) {
   return {slot.rules, slot.mode};
 }
 
-std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() {
+std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
   std::vector<std::shared_ptr<const rules::Ruleset>> all;
   if (!any_older_.load(std::memory_order_acquire)) return all;
   MutexLock lock(&mutex_);
@@ -86,7 +86,7 @@ std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() {
   return all;
 }
 
-size_t RulesInForce::draining() { return older().size(); }
+size_t RulesInForce::draining() const { return older().size(); }
 
 rules::Mode RulesInForce::mode() const {
   MutexLock lock(&mutex_);

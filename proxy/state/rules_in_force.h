@@ -42,7 +42,7 @@ class RulesInForce {
   size_t rules() const;  // how many there are now
 
   // How many older sets of rules still count.
-  size_t draining();
+  size_t draining() const;
 
  private:
   struct Kept {
@@ -76,16 +76,16 @@ class RulesInForce {
   std::shared_ptr<const KeyedPlan> with_keys(rules::Plan plan) const;
   Planned find_kept(Slot& slot, arm::Method method, std::string_view target);  // without a plan if there is none
   void keep(Slot& slot, const Current& made_under, Kept plan);
-  std::vector<std::shared_ptr<const rules::Ruleset>> older();  // one of each generation that still counts
+  std::vector<std::shared_ptr<const rules::Ruleset>> older() const;  // one of each generation that still counts
 
   const Hasher hasher_;
   std::array<Slot, kSlots> slots_;
-  alignas(kCacheLineBytes) std::atomic<bool> any_older_{false};
+  alignas(kCacheLineBytes) mutable std::atomic<bool> any_older_{false};
   mutable Mutex mutex_;  // before that of any slot
   std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
   rules::Mode mode_ ABSL_GUARDED_BY(mutex_);
   uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Older> older_ ABSL_GUARDED_BY(mutex_);  // in the order of their generations
+  mutable std::vector<Older> older_ ABSL_GUARDED_BY(mutex_);  // in the order of their generations
 };
 
 }  // namespace armgate

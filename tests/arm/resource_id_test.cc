@@ -141,6 +141,19 @@ TEST(ResourceIdTest, EverythingElseIsOther) {
   EXPECT_EQ(must_parse("/providers/Microsoft.ResourceGraph/resources", true).kind, TargetKind::Other);
 }
 
+TEST(ResourceIdTest, AnEmptyPathOfAParentIsNone) {
+  const std::string group = "/subscriptions/s/resourceGroups/g";
+  const auto same = [&](const std::string& odd, const std::string& usual) {
+    const Target parsed = must_parse(group + odd);
+    EXPECT_EQ(parsed.kind, TargetKind::Resource) << odd;
+    EXPECT_EQ(parsed.resource, must_parse(group + usual).resource) << odd;
+  };
+  same("/providers/Microsoft.Storage//storageAccounts/sa", "/providers/Microsoft.Storage/storageAccounts/sa");
+  same("/providers/Microsoft.Storage//storageAccounts/s%20a/", "/providers/Microsoft.Storage/storageAccounts/s%20a");
+  same("/providers/Microsoft.Storage//storageAccounts/sa/providers/Microsoft.Authorization/locks/l",
+       "/providers/Microsoft.Storage/storageAccounts/sa/providers/Microsoft.Authorization/locks/l");
+}
+
 TEST(ResourceIdTest, PathsThatCouldNameTwoResourcesAreRefused) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "origin-form"},
@@ -152,6 +165,10 @@ TEST(ResourceIdTest, PathsThatCouldNameTwoResourcesAreRefused) {
       {"//subscriptions/s//", "empty name"},
       {"/subscriptions//s", "empty name"},
       {"/subscriptions/s//", "empty name"},
+      {"/subscriptions/s/providers/Contoso.Box//", "empty name"},
+      {"/subscriptions/s/providers/Contoso.Box///boxes/b", "empty name"},
+      {"/subscriptions/s/providers//boxes/b", "empty name"},
+      {"/subscriptions/s/providers/Contoso.Box/boxes//b", "empty name"},
       {"/subscriptions/s/.", "dot segment"},
       {"/subscriptions/s/../t", "dot segment"},
       {"/subscriptions/s/%2e%2E/t", "dot segment"},

@@ -328,5 +328,35 @@ TEST(OwnWrites, WhoRepeatsWhatWasRefusedAsStaleAndHasReadNothingNewerGoesOnFromI
   EXPECT_EQ(told.bases_text('A'), "newest 2 | 2 1");
 }
 
+// ---- what was never shown anything ------------------------------------------------------------------------------------------------
+
+TEST(Overtaken, ALoneClientIsNotByTheEndOfWhatItHadBegunBefore) {
+  Told told;
+  told.accept('A', "first");
+  told.answer('A', "first", "", partial("{}"));
+  WriteFacts next = told.facts;
+  next.client = Told::key('A');
+  next.arrived = told.tick();
+  told.end("first");  // noticed only now
+  for (const Actors actors : {Actors::Single, Actors::Unknown}) {
+    next.actors = actors;
+    EXPECT_FALSE(was_overtaken(told.history, next)) << to_text(actors);
+  }
+  next.actors = Actors::Many;
+  EXPECT_TRUE(was_overtaken(told.history, next)) << "it may be another of them";
+  next.actors = Actors::Unknown;
+  next.client = Told::key('B');
+  EXPECT_TRUE(was_overtaken(told.history, next));
+}
+
+TEST(Overtaken, ButByWhatOneOfItsNameBeganMeanwhile) {
+  Told told;
+  WriteFacts next = told.facts;
+  next.client = Told::key('A');
+  next.arrived = told.tick();
+  told.accept('A', "first");
+  EXPECT_TRUE(was_overtaken(told.history, next));
+}
+
 }  // namespace
 }  // namespace armgate::policy

@@ -137,6 +137,19 @@ TEST(Unconditional, APutIsStaleIfAnotherWriteFinishedWhileItWaited) {
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 
+// Seen of one that may write and not read: refused although nobody else had ever written.
+TEST(Unconditional, TheEndOfItsClientsOwnWriteIsNoOtherWriteHoweverLateItIsNoticed) {
+  const std::string box = "/subscriptions/s/resourceGroups/g/providers/Contoso.Storage/boxes/b?api-version=2024-01-01";
+  StageRig rig;
+  rig.arm("PUT " + box, 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.arm("GET " + box, 403, {}, "{}");
+  rig.arm("PUT " + box, 202, {{"Azure-AsyncOperation", kOperation}});
+  EXPECT_EQ(rig.ask("one", "PUT " + box, R"({"a":1})").head.status, 202);
+  rig.pass(seconds(5));
+  EXPECT_EQ(rig.ask("one", "PUT " + box, R"({"a":2})").head.status, 202);
+}
+
 TEST(Unconditional, WhoInsistsIsAskedAboutAgainAfterTheQueue) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kScaleSet), 200, {}, kState);

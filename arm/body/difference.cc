@@ -121,15 +121,17 @@ bool has_old_value(const DifferenceTable& table, size_t row, size_t wanted, size
 
 // What the write shares with an old state where the newest one has something else.
 struct StaleSigns {
-  bool has_old_value = false;   // a value of that state
-  bool lacks_as_old = false;    // something that neither has
-  bool knows_of_newer = false;  // a member or an element that was added since, or lacks one that was removed since
+  bool has_old_value = false;  // a value of that state
+  bool lacks_as_old = false;   // something that neither has
+  bool knows_of_newer =
+      false;  // a member or an element that its client has added since, or lacks one that it has removed since
 
-  // What a write lacks may be its own removal. Whoever has taken over what came later was not built on the old state.
+  // What a write lacks may be its own removal. Whoever has taken over what its client did later was not built on the old state.
   bool looks_stale() const { return has_old_value || (lacks_as_old && !knows_of_newer); }
 };
 
-StaleSigns stale_signs(const DifferenceTable& table, size_t wanted, size_t old, size_t newest) {
+// `sent`: what its client has sent since the old state.
+StaleSigns stale_signs(const DifferenceTable& table, size_t wanted, size_t old, size_t newest, std::span<const size_t> sent) {
   StaleSigns found;
   all_rows(table, std::array<size_t, 3>{wanted, old, newest}, 0, table.rows.size(), [&](size_t row) {
     const uint32_t asked = table.value(row, wanted), before = table.value(row, old), now = table.value(row, newest);
@@ -139,8 +141,11 @@ StaleSigns stale_signs(const DifferenceTable& table, size_t wanted, size_t old, 
     // Not by its value: that two set the same one may be two that count.
     const bool came_or_went =
         is_named(table.rows[row]) && ((is_absent(before) && is_present(now)) || (is_present(before) && is_absent(now)));
-    const bool tells = is_known(asked) && asked != row_value::kLeftOut;
-    found.knows_of_newer |= came_or_went && tells && !differs_at(table, row, wanted, newest);
+    const auto is_newest = [&](size_t body) {
+      const uint32_t value = table.value(row, body);
+      return is_known(value) && value != row_value::kLeftOut && !differs_at(table, row, body, newest);
+    };
+    found.knows_of_newer |= came_or_went && is_newest(wanted) && std::ranges::any_of(sent, is_newest);
     return !found.has_old_value;
   });
   return found;
@@ -249,7 +254,7 @@ Reconciliation Difference::reconcile(size_t base, size_t wanted, size_t there, s
   return result;
 }
 
-bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest) const {
+bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest, std::span<const OwnWrite> own) const {
   if (!readable(wanted) || !readable(newest)) return false;
   const size_t asked = table_->column_of[wanted], shown = table_->column_of[newest];
   if (is_missing(*table_, shown)) return true;
@@ -261,10 +266,19 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
     const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
     return !may_change && !differs_at(*table_, row, shown, asked);
   });
+  std::vector<size_t> sent;
+  const auto add_sent_for = [&](size_t state) {
+    for (const OwnWrite& write : own) {
+      if (write.answer == state && readable(write.sent)) sent.push_back(table_->column_of[write.sent]);
+    }
+  };
+  add_sent_for(newest);
   return std::any_of(olds.begin(), olds.end(), [&](size_t old) {
+    const std::vector<size_t> since = sent;
+    add_sent_for(old);
     if (!readable(old) || is_missing(*table_, table_->column_of[old])) return false;
     const size_t before = table_->column_of[old];
-    const bool takes_back = stale_signs(*table_, asked, before, shown).looks_stale();
+    const bool takes_back = stale_signs(*table_, asked, before, shown, since).looks_stale();
     if (takes_back || !changes_nothing) return takes_back;
     return !all_rows(*table_, std::array<size_t, 2>{before, shown}, 0, end, [&](size_t row) {
       return table_->rows[row].kind != RowKind::Scalar || !differs_at(*table_, row, before, shown);

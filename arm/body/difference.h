@@ -116,11 +116,12 @@ class Difference {
   Reconciliation reconcile(size_t base, size_t wanted, size_t there, size_t most = kPointersMax) const;
 
   // The write has a value of one of `olds` where the newest state that its client was shown has another one; or it lacks what that one
-  // lacked and the newest has, and shows by no member or element that came or went in between that it knows of that (whoever replaces
-  // one element after the other is not stale); or it changes nothing against the newest although a scalar moved in between.
+  // lacked and the newest has, and shows by no member or element that this client's own writes brought or took away in between that it
+  // knows of that (whoever replaces one element after the other is not stale; that it has what others brought may be that both add the
+  // same). Or it changes nothing against the newest although a scalar moved in between.
   // What the service filled in does not count, nor what the client had sent before the newest state and the service had not taken; nor do
-  // absent olds; an absent newest says yes.
-  bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest) const;
+  // absent olds; an absent newest says yes. `olds`: newest first. `own`: of those and of the newest what this client had sent to make them.
+  bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest, std::span<const OwnWrite> own = {}) const;
 
   // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out may be
   // there; what the service never shows (secrets) makes it false.

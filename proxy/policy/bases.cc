@@ -1,6 +1,7 @@
 #include "proxy/policy/bases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/mutant.h"
 #include "proxy/policy/entry_match.h"
@@ -159,6 +160,19 @@ bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, con
   });
 }
 
+// The newest is known at another api-version alone, so that nothing can look stale against it, and others have written since the one that its
+// client knows at the write's own: the write may be built on that.
+bool cannot_be_told(const Bases& bases, const History& history, const WriteFacts& write) {
+  const BaseState& newest = bases.possible.front();
+  if (newest.absent || newest.api_version == write.api_version || is_mutant(Mutant::ApiVersionsMixed)) return false;
+  const auto is_at_own = [&](const BaseState& s) {
+    return !s.absent && !s.gone && s.body && s.api_version == write.api_version && s.entry < newest.entry;
+  };
+  const auto own = std::ranges::find_if(bases.if_stale, is_at_own);
+  const auto is_mine = [&](const Entry& e) { return e.writer == write.client; };
+  return own != bases.if_stale.end() && history.written_since(own->entry, is_mine);
+}
+
 void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
   for (BaseState& state : more) {
     const auto same = [&](const BaseState& s) { return is_same_state(s, state); };
@@ -262,6 +276,8 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
     erase_known_gone(bases.if_stale, known_gone(history, *record, write));
     if (bases.if_stale.size() == bases.possible.size()) bases.if_stale.clear();
   }
+  const bool may_be_any = !bases.if_stale.empty() && cannot_be_told(bases, history, write);
+  if (may_be_any) bases.possible = std::exchange(bases.if_stale, {});
   const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
   if (all_gone && write.deleted_by == write.client && actors != Actors::Many)
     build_on(bases, absent_state(std::max(write.deleted, history.deleted())));
@@ -270,10 +286,10 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   if (!by_id && (may_be_forgotten || may_be_former(history, *record, limits, write, actors)))
     bases.possible.push_back(unknown_state());
   const bool creates = bases.possible.size() == 1 && bases.possible.front().absent;
-  bases.rule = creates                  ? BaseRule::Create
-               : by_id                  ? BaseRule::RequestId
-               : actors == Actors::Many ? BaseRule::AnyShown
-                                        : BaseRule::Newest;
+  bases.rule = creates                                ? BaseRule::Create
+               : by_id                                ? BaseRule::RequestId
+               : actors == Actors::Many || may_be_any ? BaseRule::AnyShown
+                                                      : BaseRule::Newest;
   if (is_mutant(Mutant::NewestVersionAlways)) {
     const Observation none;
     build_on(bases, state_of({&none, &history.entries().back()}, write, born));

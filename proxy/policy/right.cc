@@ -15,6 +15,24 @@ bool may_be_its_read(const Observation& o, const WriteFacts& write, BaseRule rul
   return rule != BaseRule::RequestId || o.request_id == write.request_id;
 }
 
+// Which of several actors reads at which api-version is a guess. Who was refused twice since the last read at the write's own, was told so,
+// and has read again, reads where it reads.
+OwnVersion own_version_for(const std::vector<ShownEntry>& seen, const ClientRecord& record, const WriteFacts& write) {
+  uint64_t read_at_own = 0, read = 0, refused = 0;
+  for (const ShownEntry& s : seen) {
+    if (s.observation->as == ShownAs::OwnAnswer) continue;
+    read = std::max(read, s.observation->last_asked);
+    if (s.observation->api_version == write.api_version) read_at_own = std::max(read_at_own, s.observation->last_asked);
+  }
+  size_t times = 0;
+  for (const Refusal& r : record.refusals) {
+    if (!was_told(r, write) || r.told < read_at_own) continue;
+    refused = std::max(refused, r.told);
+    ++times;
+  }
+  return times >= 2 && read > refused ? OwnVersion::OneOfMany : OwnVersion::Preferred;
+}
+
 }  // namespace
 
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, BaseRule rule) {
@@ -23,7 +41,9 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   if (record == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
   const Actors actors = effective_actors(*record, write);
   const uint64_t born = born_at(history, write);
-  const auto live = live_of(shown_before(history, *record, limits, write).known, history, limits, write, actors, born);
+  const std::vector<ShownEntry> seen = shown_before(history, *record, limits, write).known;
+  const OwnVersion own_version = own_version_for(seen, *record, write);
+  const auto live = live_of(seen, history, limits, write, actors, born, own_version);
   const ShownEntry* last = nullptr;
   for (const ShownEntry& s : live) {
     if (may_be_its_read(*s.observation, write, rule)) last = &s;

@@ -177,7 +177,7 @@ bool may_be_taken_back(const ShownEntry& one, const History& history, const Writ
 }
 
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
-                                const WriteFacts& write, Actors actors, uint64_t born) {
+                                const WriteFacts& write, Actors actors, uint64_t born, OwnVersion own_version) {
   std::vector<ShownEntry> left;
   const auto failures = actors == Actors::Many ? std::vector<const Entry*>() : own_failures(history, write);
   if (!failures.empty()) {
@@ -187,7 +187,7 @@ std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const Histo
   const std::vector<ShownEntry>& among = failures.empty() ? seen : left;
   std::vector<ShownEntry> live = among;
   std::erase_if(live, [&](const ShownEntry& s) { return is_superseded(s, among, limits, write); });
-  prefer_own_version(live, write, actors, born);
+  if (own_version == OwnVersion::Preferred) prefer_own_version(live, write, actors, born);
   return live;
 }
 
@@ -239,6 +239,22 @@ bool repeats_refused(const History& history, const ClientRecord& record, const W
   const auto is_read_since = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.last_asked > last->number; };
   return !history.written_since(last->number, [](const Entry&) { return false; }) &&
          std::ranges::none_of(record.shown, is_read_since);
+}
+
+bool has_seen_it_gone(const History& history, const WriteFacts& write, uint64_t deleted, Writers writers) {
+  const ClientRecord* record = history.client(write.client);
+  if (record == nullptr || write.actors == Actors::Many || history.forgotten() > deleted) return false;
+  uint64_t last = deleted;
+  for (const Entry& e : history.entries()) {
+    if (e.cause == Cause::Seen || e.number <= deleted) continue;
+    const bool runs = e.cause == Cause::Written && e.ended == 0;
+    if (runs || (writers == Writers::Own && e.writer != write.client)) return false;
+    last = std::max({last, e.number, e.ended});
+  }
+  return std::ranges::any_of(record->shown, [&](const Observation& o) {
+    const Entry* entry = o.as == ShownAs::OwnAnswer || o.lost ? nullptr : history.find(o.entry);
+    return entry != nullptr && entry->absent && o.last_asked > last && o.first_shown.order < write.arrived.order;
+  });
 }
 
 }  // namespace armgate::policy

@@ -36,10 +36,12 @@ struct ShownBefore {
 ShownBefore shown_before(const History& history, const ClientRecord& record, const HistoryLimits& limits,
                          const WriteFacts& write);
 
-// The states without what was replaced for the client so long ago that nobody builds on it any more, what came at other api-versions
-// than the write's, and what ARM has taken back; `born` as born_at() gives it.
+// The states without what was replaced for the client so long ago that nobody builds on it any more, and what ARM has taken back; `born` as
+// born_at() gives it. Preferred: without what came at other api-versions after the client's last read at the write's own.
+enum class OwnVersion { Preferred, OneOfMany };
 std::vector<ShownEntry> live_of(const std::vector<ShownEntry>& seen, const History& history, const HistoryLimits& limits,
-                                const WriteFacts& write, Actors actors, uint64_t born);
+                                const WriteFacts& write, Actors actors, uint64_t born,
+                                OwnVersion own_version = OwnVersion::Preferred);
 
 // Whether the client was shown it of an own write whose operation failed, has not read since, and nobody else has written: what is there
 // is that, or what was there before.
@@ -77,5 +79,10 @@ const Refusal* told_refusal_of(const ClientRecord& record, const WriteFacts& wri
 // The client repeats what it was refused as stale, nobody has written since its own last write, and it has read nothing since then: there is
 // nothing newer that it could lack. One that had read an older state reads again before it goes on.
 bool repeats_refused(const History& history, const ClientRecord& record, const WriteFacts& write);
+
+// Whether the client has read, after the end of everything that was written since that delete, that there is no such resource: also where
+// such a read may only have lagged. Own: and nobody else has written since. Of several actors the read may be another's.
+enum class Writers { Any, Own };
+bool has_seen_it_gone(const History& history, const WriteFacts& write, uint64_t deleted, Writers writers);
 
 }  // namespace armgate::policy

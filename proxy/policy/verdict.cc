@@ -47,6 +47,7 @@ class Table {
   std::vector<arm::OwnWrite> own_;
 };
 
+// The indices of those that are there, in their order.
 std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) {
   std::vector<size_t> added;
   for (const BaseState& state : states) {
@@ -213,13 +214,15 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     const auto wished = table.add({refusal.requested_body->bytes, BodyKind::Whole});
     if (found && wished) refused.emplace_back(*found, *wished);
   }
+  // It was told of the change and has read since: whatever it has taken over of that it knows.
+  const arm::OwnWrite anything[] = {{*read, *read}};
   const Difference difference = table.compare(facts);
   const bool is_current = std::all_of(since.begin(), since.end(), [&](const auto& state) {
     return shows_the_same(*state.first, state.second, at, there, difference);
   });
   if (!is_current) return false;
   if (!asked) return true;
-  if (!difference.looks_stale(*asked, olds, *read)) return true;
+  if (!difference.looks_stale(*asked, olds, *read, anything)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;
   // The very same change a second time is meant. The same value beside other changes is not enough, not even several times: what hidden
   // actors build on old states lacks the same members.
@@ -237,9 +240,20 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   const auto shown = table.add(newest);
   if (shown) table.add_own(newest, *shown);
   std::vector<BaseState> older = bases.if_stale;
-  std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
+  std::erase_if(older, [&](const BaseState& s) {
+    return s.entry >= newest.entry || s.absent || !s.body || s.api_version != wanted.api_version;
+  });
   const auto olds = add_all(table, older);
-  const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown);
+  std::vector<arm::OwnWrite> own;
+  const auto add_sent = [&](const BaseState& state, size_t at) {
+    const auto sent = state.sent && !state.is_partial ? table.add({state.sent->bytes, BodyKind::Whole}) : std::nullopt;
+    if (sent) own.push_back({*sent, at});
+  };
+  if (shown) add_sent(newest, *shown);
+  if (olds.size() == older.size()) {
+    for (size_t i = 0; i < olds.size(); ++i) add_sent(older[i], olds[i]);
+  }
+  const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown, own);
   if (stale) {
     bases.possible = std::move(bases.if_stale);
     bases.rule = BaseRule::AnyShown;

@@ -33,9 +33,12 @@ std::string newest_etag(const Write& write) {
       [](const policy::History& history) { return history.entries().empty() ? std::string() : history.entries().back().etag; });
 }
 
-// Whether there was something after this client was told that there is nothing.
-bool was_seen_since(const Write& write) {
-  return write.ask([&](const policy::History& history) { return history.was_seen_since(write.bases.known_since()); });
+// Whether there was something since the last delete, although this client was told that there is nothing: its read may have lagged, or
+// somebody has made it since.
+bool may_be_there(const Write& write) {
+  const uint64_t since = std::min(write.bases.known_since(), last_delete(write));
+  const bool is_seen = write.ask([&](const policy::History& history) { return history.was_seen_since(since); });
+  return is_seen || others_wrote_since(write, since);
 }
 
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
@@ -114,7 +117,8 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
   }
   policy::Verdict verdict = reconcile(write, *now);
   // What is gone cannot be changed: ARM says so. And who has removed it makes it anew.
-  verdict.sends |= now->absent() && (write.plan.operation == arm::OperationKind::Patch || has_removed_it(write));
+  const auto makes_anew = [&] { return has_removed_it(write) || has_seen_it_gone(write, policy::Writers::Any); };
+  verdict.sends |= now->absent() && (write.plan.operation == arm::OperationKind::Patch || makes_anew());
   if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     const std::string_view why =
@@ -145,8 +149,7 @@ std::optional<Precondition> known_at_once(const Write& write) {
   }
   const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
   if (!creates || write.ledger().maybe_applied(write.sending)) return std::nullopt;
-  const bool made_since = others_wrote_since(write, write.bases.known_since()) || was_seen_since(write);
-  if (made_since && !is_mutant(Mutant::UnconditionalAlwaysSent)) return std::nullopt;
+  if (may_be_there(write) && !is_mutant(Mutant::UnconditionalAlwaysSent)) return std::nullopt;
   Precondition precondition;
   precondition.must_be_absent = write.creates_only();
   write.report().altered = precondition.must_be_absent;

@@ -176,7 +176,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
     const bool readable = now && (now->exists() || now->absent());
     if (now && now->exists()) write.record_event(policy::Found{asked});
     if (!readable) co_return try_later(write, why_not, "verify-failed", come_again_after(write, now));
-    if (!lags(write, *now, asked)) {
+    if (!lags(write, *now, asked) || (now->absent() && has_seen_it_gone(write, policy::Writers::Own))) {
       if (now->exists()) co_await read_other_versions(write, *now);
       co_return *std::move(now);
     }
@@ -245,11 +245,18 @@ void compose_body(const Write& write, policy::Verdict& verdict) {
   write.report().merged = std::move(verdict.merged->kept);
 }
 
+uint64_t last_delete(const Write& write) { return write.parts.shared.resources.last_delete(write.plan.target.resource).order; }
+
 uint64_t last_absence(const Write& write) {
   if (is_mutant(Mutant::DeletedEtagsCount)) return 0;
-  const auto& resources = write.parts.shared.resources;
   const uint64_t absent = write.ask([](const policy::History& history) { return history.absent(); });
-  return std::max(absent, resources.last_delete(write.plan.target.resource).order);
+  return std::max(absent, last_delete(write));
+}
+
+bool has_seen_it_gone(const Write& write, policy::Writers writers) {
+  const uint64_t deleted = last_delete(write);  // asks other tables
+  return write.ask(
+      [&](const policy::History& history) { return policy::has_seen_it_gone(history, write.facts, deleted, writers); });
 }
 
 void note_insisted(const Write& write) {

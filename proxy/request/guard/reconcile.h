@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/policy/shown_entries.h"
 #include "proxy/policy/verdict.h"
 #include "proxy/request/read_again.h"
 #include "proxy/request/write/write.h"
@@ -50,6 +51,10 @@ void send_merged(const Write& write, std::string body, policy::SharedBody base);
 // Order of the last moment at which the resource is known to have been gone: an ETag from before may have been given out anew, and a
 // wait in the queue is long.
 uint64_t last_absence(const Write& write);
+uint64_t last_delete(const Write& write);  // of it or what contains it, by a DELETE that passed by
+
+// Whether its client was told that it is gone, after all that these have written.
+bool has_seen_it_gone(const Write& write, policy::Writers writers);
 
 // Stands at the end of Report::guard then.
 inline constexpr std::string_view kInsisted = ", insisted";

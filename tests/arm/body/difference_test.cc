@@ -193,7 +193,8 @@ TEST(Difference, WhatASentBodyLeavesOutIsUnknown) {
   EXPECT_EQ(difference.changed(0, 2), (Pointers{"/properties/rules/[name=y]", "/tags/u"}));
 }
 
-// Who takes out one member after the other is not stale by what was not there yet when the client looked first.
+// Who takes out one member after the other is not stale by what was not there yet when the client looked first. What others brought proves
+// nothing: two may add the same, beside what is each one's own.
 TEST(Difference, WhoHasTakenOverWhatCameLaterIsNotStaleByWhatItLacks) {
   const std::vector<std::string> texts{R"({"tags":{}})",
                                        R"({"tags":{"a":"1"}})",
@@ -205,11 +206,16 @@ TEST(Difference, WhoHasTakenOverWhatCameLaterIsNotStaleByWhatItLacks) {
                                        R"({"tags":{"b":"1","c":"1"},"size":"2"})"};
   std::vector<std::string_view> views(texts.begin(), texts.end());
   const Difference difference = compared(views);
-  const auto stale = [&](size_t wanted, std::vector<size_t> olds, size_t newest) {
-    return difference.looks_stale(wanted, olds, newest);
+  const auto stale = [&](size_t wanted, std::vector<size_t> olds, size_t newest, std::vector<OwnWrite> own = {}) {
+    if (own.empty()) own.push_back({newest, newest});
+    return difference.looks_stale(wanted, olds, newest, own);
   };
   EXPECT_FALSE(stale(3, {0}, 2)) << "it lacks \"a\" as the first did, and has \"b\", which that had not";
   EXPECT_FALSE(stale(5, {1}, 4)) << "it lacks \"c\" as that did, and has lost \"a\" as the newest has";
+  EXPECT_TRUE(difference.looks_stale(3, std::vector<size_t>{0}, 2)) << "both may have added \"b\"";
+  EXPECT_TRUE(stale(3, {0}, 2, {{1, 2}})) << "its client sent \"a\" alone: \"b\" is another's";
+  EXPECT_FALSE(stale(3, {1, 0}, 2, {{1, 1}, {2, 2}})) << "both are its client's";
+  EXPECT_TRUE(stale(3, {1, 0}, 2, {{1, 1}})) << "\"b\" is another's";
   EXPECT_TRUE(stale(5, {0}, 4)) << "\"d\" may have been added to nothing";
   EXPECT_TRUE(stale(1, {0, 1}, 2)) << "as it was before the second came";
   EXPECT_TRUE(stale(6, {0, 6}, 7)) << "a value that is back is one, whatever it has taken over";

@@ -201,6 +201,10 @@ TEST(Right, AReadAtAnotherVersionTellsNothingOfWhoHasReadAtItsOwn) {
   told.show('A', "2", {.api_version = "2024-07-01"});  // perhaps another actor behind the same name
   EXPECT_FALSE(told.right('A').may_send);
   EXPECT_TRUE(told.right('A', Actors::Single).may_send) << "one alone knows what it reads";
+  told.refuse('A', "x");
+  EXPECT_FALSE(told.right('A').may_send) << "it has not read since";
+  told.show('A', "2", {.api_version = "2024-07-01"});
+  EXPECT_TRUE(told.right('A').may_send) << "refused twice, it reads there and nowhere else";
   told.show('A', "2", {.api_version = "2022-11-01"});
   EXPECT_TRUE(told.right('A').may_send);
 }

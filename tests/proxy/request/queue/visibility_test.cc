@@ -73,6 +73,17 @@ TEST(ParentVisibility, AParentThatWasJustCreatedIsWaitedFor) {
   EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "500");
 }
 
+TEST(ParentVisibility, WhatNobodyMakesIsThereWithItsParent) {
+  const std::string account = kProvider + "Microsoft.Storage/storageAccounts/a";
+  const std::string container = account + "/blobServices/default/containers/c?api-version=2023-01-01";
+  StageRig rig;
+  rig.arm(put(account + "?api-version=2023-01-01"), 201, {}, kState);
+  rig.arm(put(container), 404, {}, error("ParentResourceNotFound"));
+  rig.arm(put(container), 201, {}, kState);
+  rig.ask("one", put(account + "?api-version=2023-01-01"), R"({"location":"westeurope"})");
+  EXPECT_EQ(rig.ask("two", put(container), "{}").head.status, 201);
+}
+
 TEST(ParentVisibility, OneThatNobodyCreatedIsAMistake) {
   StageRig rig;
   rig.arm(put(kSubnet), 404, {}, error("ParentResourceNotFound"));

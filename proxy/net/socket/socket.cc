@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "proxy/async/resume_later.h"
+#include "proxy/async/spawn.h"
 
 namespace armgate::net {
 
@@ -45,6 +46,7 @@ Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline)
   GATE_CHECK(!side.parked, "two coroutines wait for one side of a socket");
   side.what = what;
   side.deadline.set(deadline);
+  steps_at_once_ = 0;
   poller_.begin_wait();
   co_await park([&side](Parked parked) { side.parked = std::move(parked); });
   side.deadline.clear();
@@ -53,6 +55,17 @@ Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline)
     co_return Error{ErrorKind::TimedOut, peer_.source, Sent::No, fmt::format("{} did not answer in time", peer_.name)};
   }
   co_return cancelled();
+}
+
+Task<Result<void>> Socket::let_others_run(Waiting who) {
+  Side& side = sides_[static_cast<size_t>(who)];
+  steps_at_once_ = 0;
+  side.wake = Wake::Ready;
+  side.lets_others_run = true;
+  co_await armgate::let_others_run();
+  side.lets_others_run = false;
+  if (side.wake == Wake::Cancelled) co_return cancelled();
+  co_return Result<void>{};
 }
 
 bool Socket::take_ready(Readiness what) {
@@ -107,7 +120,11 @@ std::function<void()> Socket::take_readable() {
   return std::exchange(readable_, nullptr);
 }
 
-void Socket::cancel(Waiting who) { wake_later(who, Wake::Cancelled); }
+void Socket::cancel(Waiting who) {
+  Side& side = sides_[static_cast<size_t>(who)];
+  if (side.lets_others_run) side.wake = Wake::Cancelled;
+  wake_later(who, Wake::Cancelled);
+}
 
 void Socket::shutdown_write() {
   if (is_open()) has_ended_writing_ = ::shutdown(fd_, SHUT_WR) == 0 || has_ended_writing_;

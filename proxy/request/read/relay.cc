@@ -102,7 +102,8 @@ Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, Rela
   SendLimits limits = acts ? limits_of_one(parts, kNever) : SendLimits(kNever);
   limits.answer_max = parts.shared.options.answer_timeout;
   limits.gate = &gate;
-  const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
+  const auto count = [&exchange, &gate](const Result<UpstreamAnswer>& sending) {
+    gate.note_waited();  // the gate outlives the answer, which tells of it
     if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
   };
   exchange.forwarded = parts.clock.next_moment();

@@ -123,7 +123,10 @@ TEST(Relay, NothingWaitsForAConnectionForLongerThanItsClient) {
     StageRig rig;
     rig.connections_take(std::chrono::minutes(3));
     const TimePoint before = rig.now();
-    EXPECT_EQ(rig.ask("one", request, "{}").head.status, 502) << request;
+    const auto answer = rig.ask("one", request, "{}");
+    EXPECT_EQ(answer.head.status, 502) << request;
+    const Duration waited = rig.now() - before;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), std::to_string(whole_milliseconds(waited))) << request;
     EXPECT_LE(rig.now() - before, StageRig::default_options().wait_max + std::chrono::seconds(6)) << request;
     EXPECT_TRUE(rig.seen().empty()) << request;
   }

@@ -68,9 +68,14 @@ Task<Result<void>> Socket::let_others_run(Waiting who) {
   co_return Result<void>{};
 }
 
+bool Socket::has_news(Readiness what) const {
+  return ready_[static_cast<size_t>(what)] || (ended_ && what == Readiness::Readable);
+}
+
 bool Socket::take_ready(Readiness what) {
-  const bool news = std::exchange(ready_[static_cast<size_t>(what)], false);
-  return news || (ended_ && what == Readiness::Readable);
+  const bool news = has_news(what);
+  ready_[static_cast<size_t>(what)] = false;
+  return news;
 }
 
 Parked Socket::unpark(Side& side, Wake wake) {
@@ -91,7 +96,11 @@ void Socket::became_ready(uint32_t events) {
   ready_[static_cast<size_t>(Readiness::Writable)] |= (events & (EPOLLOUT | kBroken)) != 0;
   std::array<Parked, 2> woken;
   for (size_t i = 0; i < sides_.size(); ++i) {
-    if (sides_[i].parked && take_ready(sides_[i].what)) woken[i] = unpark(sides_[i], Wake::Ready);
+    if (sides_[i].parked && has_news(sides_[i].what)) woken[i] = unpark(sides_[i], Wake::Ready);
+  }
+  // Only now: both may wait for the same kind, and it is told once.
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    if (woken[i]) take_ready(sides_[i].what);
   }
   if (readable_ && ready_[static_cast<size_t>(Readiness::Readable)]) take_readable()();
   for (auto& parked : woken) {

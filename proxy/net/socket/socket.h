@@ -88,6 +88,7 @@ class Socket final : private Polled {
   void became_ready(uint32_t events) override;
   void abandon() override;
   void set_linger(bool resets);
+  bool has_news(Readiness what) const;
   bool take_ready(Readiness what);
   Parked unpark(Side& side, Wake wake);  // nobody if nobody waits
   std::function<void()> take_readable();

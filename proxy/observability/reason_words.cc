@@ -79,6 +79,7 @@ constexpr std::array kRows = {
     Row{"client-left-the-queue", {"its client left while it queued; it was not sent", kLongerTimeout}},
     Row{"client-left-while-waiting", {"its client left between two sendings", kLongerTimeout}},
     Row{"client-left-before-sending", {"its client left before it was sent", kLongerTimeout}},
+    Row{"client-left-before-the-answer", {"its client left before ARM began to answer", kLongerTimeout}},
     Row{"client-left-while-verifying", {"its client left while the resource was read; it was not sent", kLongerTimeout}},
     // Lost answers.
     Row{"answer-recovered-by-reading", {"ARM's answer was lost; a look shows that the write took effect", ""}},

@@ -36,11 +36,12 @@ class ClientGate : public SendGate {
 
   bool client_gone() const { return client_wait_ != nullptr && client_wait_->client_gone(); }
   bool is_closing() const;  // and so it waits no longer
+  // It does not wait in line any more, whatever came of it. What has begun does not either.
+  void note_waited();
 
  private:
   bool may_begin() final;
   bool is_wanted() const;
-  void note_waited();
 
   const Parts& parts_;
   Report& report_;

@@ -12,6 +12,8 @@ Error may_not_begin() {
                         "its client has left while it waited for a connection, or this armgate may not send any more");
 }
 
+Error given_up() { return upstream_error(ErrorKind::Cancelled, Sent::Maybe, "its client has left before the answer began"); }
+
 bool SendGate::begin(TimePoint now) {
   if (!may_begin()) return false;
   if (!begun_) {

@@ -51,6 +51,11 @@ class SendGate {
   virtual bool may_wait() { return true; }
   virtual Waiter* waiter() { return nullptr; }  // null: its answer changes while nobody asks, if at all
 
+  // Whether what was sent is given up when nobody waits for its answer any more, and whether somebody does: asked each kLookForAsker
+  // while the answer has not begun. What ARM does with it goes on, so that only reads are.
+  virtual bool may_be_given_up() const { return false; }
+  virtual bool is_awaited() { return true; }
+
   // All is ready and the first byte is about to leave: false, and none does. Once more if no byte got through, on another connection.
   bool begin(TimePoint now);
   const std::optional<TimePoint>& begun() const { return begun_; }  // since when the answer may come
@@ -61,6 +66,9 @@ class SendGate {
 
   std::optional<TimePoint> begun_;
 };
+
+// Nearly every answer comes before, so that it costs nothing.
+inline constexpr Duration kLookForAsker = std::chrono::seconds(1);
 
 // Until when a request may leave, and its answer come.
 struct SendLimits {
@@ -82,11 +90,12 @@ class Upstream {
   virtual ~Upstream() = default;
 
   // Sends the request to request.head.host and waits for the head of the final answer.
-  // Errors say in `sent` whether any byte of the request may have arrived; Cancelled with Sent::No: its gate has said no.
+  // Errors say in `sent` whether any byte of the request may have arrived; Cancelled: its gate has said no.
   virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) = 0;
 };
 
 Error may_not_begin();
+Error given_up();  // nobody awaits it: Cancelled with Sent::Maybe
 
 struct WholeLimits {
   size_t bytes = 0;

@@ -70,6 +70,17 @@ Task<bool> ScriptedUpstream::wait_for_connection(const SendLimits& limits) {
   co_return true;
 }
 
+Task<bool> ScriptedUpstream::wait_for_answer(Duration takes, const SendLimits& limits) {
+  const TimePoint due = std::min(clock_.now() + takes, limits.answered_by());
+  const bool looks = limits.gate != nullptr && limits.gate->may_be_given_up();
+  while (looks && clock_.now() + kLookForAsker < due) {
+    co_await clock_.sleep_until(clock_.now() + kLookForAsker);
+    if (!limits.gate->is_awaited()) co_return false;
+  }
+  co_await clock_.sleep_until(due);
+  co_return true;
+}
+
 Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, SendLimits limits) {
   bool has_turn = true;
   if (connects > Duration{}) has_turn = co_await wait_for_connection(limits);
@@ -86,7 +97,9 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
   steps.pop_front();
   EXPECT_TRUE(line.starts_with(step.expected)) << "expected " << step.expected << " but ARM got " << line;
   seen.push_back(request);
-  if (step.takes > Duration{}) co_await clock_.sleep_until(std::min(clock_.now() + step.takes, limits.answered_by()));
+  bool is_awaited = true;
+  if (step.takes > Duration{}) is_awaited = co_await wait_for_answer(step.takes, limits);
+  if (!is_awaited) co_return given_up();
   if (clock_.now() >= limits.answered_by()) co_return upstream_error(ErrorKind::TimedOut, Sent::Maybe, "no answer in time");
   if (step.failure) co_return *step.failure;
   UpstreamAnswer answer;

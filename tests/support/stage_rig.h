@@ -47,6 +47,8 @@ class ScriptedUpstream final : public Upstream {
  private:
   Task<bool> wait_for_connection(const SendLimits& limits);  // false: it left the line
 
+  Task<bool> wait_for_answer(Duration takes, const SendLimits& limits);  // false: nobody awaits it any more
+
   SimClock& clock_;
 };
 

@@ -19,7 +19,6 @@ namespace armgate::net {
 namespace {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-constexpr size_t kConnectHeadBytesMax = 16 * 1024;
 
 // By the first byte of a connection: what no HTTP client sends to a proxy. No answer can be understood; a plain text makes most
 // clients name the mistake ("wrong version number").
@@ -270,10 +269,11 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   slot.leave_phase();
 }
 
-// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it. Empty lines before it count
-// too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it, by the same limit. Empty lines
+// before it count too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
+  const size_t bytes_max = options.session.limits.head_bytes_max;
   size_t skipped = 0;
   while (true) {
     size_t seen = input.bytes().size();
@@ -284,7 +284,7 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
       input.consume(empty);
       seen = 0;
       skipped += empty;
-      if (skipped > kConnectHeadBytesMax) co_return false;
+      if (skipped > bytes_max) co_return false;
       if (input.empty()) {
         co_await let_others_run();
         continue;
@@ -293,7 +293,7 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
     if (refuse_protocol(input.bytes().front())) co_return false;
     const auto end = http::find_head_end(input.bytes(), seen);
     head_bytes = end.value_or(input.bytes().size());
-    if (end || head_bytes > kConnectHeadBytesMax) co_return true;
+    if (end || head_bytes > bytes_max) co_return true;
   }
 }
 

@@ -25,6 +25,10 @@ size_t gather(std::span<const std::string_view> pieces, size_t skip, std::array<
 }  // namespace
 
 Task<Result<size_t>> PlainStream::read_some(std::span<char> into, TimePoint deadline) {
+  if (socket_->others_are_due()) {
+    auto ran = co_await socket_->let_others_run(Waiting::Reader);
+    if (!ran) co_return std::move(ran).error();
+  }
   while (socket_->is_open()) {
     const ssize_t count = ::recv(socket_->fd(), into.data(), into.size(), 0);
     if (count > 0) co_return static_cast<size_t>(count);
@@ -41,6 +45,10 @@ Task<Result<size_t>> PlainStream::read_some(std::span<char> into, TimePoint dead
 }
 
 Task<Result<void>> PlainStream::write_all(std::span<const std::string_view> pieces, TimePoint deadline) {
+  if (socket_->others_are_due()) {
+    auto ran = co_await socket_->let_others_run(Waiting::Writer);
+    if (!ran) co_return ran;
+  }
   size_t skip = 0;
   while (true) {
     while (!pieces.empty() && skip >= pieces.front().size()) {

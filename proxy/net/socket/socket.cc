@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "proxy/async/resume_later.h"
+#include "proxy/async/spawn.h"
 
 namespace armgate::net {
 
@@ -45,6 +46,7 @@ Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline)
   GATE_CHECK(!side.parked, "two coroutines wait for one side of a socket");
   side.what = what;
   side.deadline.set(deadline);
+  steps_at_once_ = 0;
   poller_.begin_wait();
   co_await park([&side](Parked parked) { side.parked = std::move(parked); });
   side.deadline.clear();
@@ -55,9 +57,25 @@ Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline)
   co_return cancelled();
 }
 
+Task<Result<void>> Socket::let_others_run(Waiting who) {
+  Side& side = sides_[static_cast<size_t>(who)];
+  steps_at_once_ = 0;
+  side.wake = Wake::Ready;
+  side.lets_others_run = true;
+  co_await armgate::let_others_run();
+  side.lets_others_run = false;
+  if (side.wake == Wake::Cancelled) co_return cancelled();
+  co_return Result<void>{};
+}
+
+bool Socket::has_news(Readiness what) const {
+  return ready_[static_cast<size_t>(what)] || (ended_ && what == Readiness::Readable);
+}
+
 bool Socket::take_ready(Readiness what) {
-  const bool news = std::exchange(ready_[static_cast<size_t>(what)], false);
-  return news || (ended_ && what == Readiness::Readable);
+  const bool news = has_news(what);
+  ready_[static_cast<size_t>(what)] = false;
+  return news;
 }
 
 Parked Socket::unpark(Side& side, Wake wake) {
@@ -78,7 +96,11 @@ void Socket::became_ready(uint32_t events) {
   ready_[static_cast<size_t>(Readiness::Writable)] |= (events & (EPOLLOUT | kBroken)) != 0;
   std::array<Parked, 2> woken;
   for (size_t i = 0; i < sides_.size(); ++i) {
-    if (sides_[i].parked && take_ready(sides_[i].what)) woken[i] = unpark(sides_[i], Wake::Ready);
+    if (sides_[i].parked && has_news(sides_[i].what)) woken[i] = unpark(sides_[i], Wake::Ready);
+  }
+  // Only now: both may wait for the same kind, and it is told once.
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    if (woken[i]) take_ready(sides_[i].what);
   }
   if (readable_ && ready_[static_cast<size_t>(Readiness::Readable)]) take_readable()();
   for (auto& parked : woken) {
@@ -107,7 +129,11 @@ std::function<void()> Socket::take_readable() {
   return std::exchange(readable_, nullptr);
 }
 
-void Socket::cancel(Waiting who) { wake_later(who, Wake::Cancelled); }
+void Socket::cancel(Waiting who) {
+  Side& side = sides_[static_cast<size_t>(who)];
+  if (side.lets_others_run) side.wake = Wake::Cancelled;
+  wake_later(who, Wake::Cancelled);
+}
 
 void Socket::shutdown_write() {
   if (is_open()) has_ended_writing_ = ::shutdown(fd_, SHUT_WR) == 0 || has_ended_writing_;

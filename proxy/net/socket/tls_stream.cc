@@ -107,6 +107,10 @@ Task<Result<void>> TlsStream::handshake(TimePoint deadline) {
 }
 
 Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadline) {
+  if (socket_->others_are_due()) {
+    auto ran = co_await socket_->let_others_run(Waiting::Reader);
+    if (!ran) co_return std::move(ran).error();
+  }
   while (socket_->is_open()) {
     if (end_ != StreamEnd::Open) co_return size_t{0};
     if (broken_ && !write_broken_) co_return socket_->error_of(ECONNRESET);
@@ -156,6 +160,10 @@ Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadli
 
 // Small pieces (a head and the beginning of a body, a chunk's size line) share one record and one system call.
 Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces, TimePoint deadline) {
+  if (socket_->others_are_due()) {
+    auto ran = co_await socket_->let_others_run(Waiting::Writer);
+    if (!ran) co_return ran;
+  }
   if (socket_->others_come_first()) co_await socket_->turn_to_write();
   size_t total = 0;
   std::string_view longest;

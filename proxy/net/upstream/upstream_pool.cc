@@ -20,8 +20,26 @@ int keep_new_session(SSL* ssl, SSL_SESSION* session) {
   return 1;  // we own it now
 }
 
+// Until when an answer is waited for, and by whom.
+struct Patience {
+  Clock& clock;
+  TimePoint deadline;
+  SendGate* gate = nullptr;  // null: whoever asked stays
+};
+
+Task<Result<size_t>> read_patiently(ByteStream& stream, Patience patience) {
+  const bool looks = patience.gate != nullptr && patience.gate->may_be_given_up();
+  while (true) {
+    const TimePoint next_look = looks ? patience.clock.now() + kLookForAsker : kNever;
+    auto got = co_await stream.read_some(scratch_area(), std::min(patience.deadline, next_look));
+    const bool is_look = !got && got.error().kind == ErrorKind::TimedOut && next_look < patience.deadline;
+    if (!is_look) co_return got;
+    if (!patience.gate->is_awaited()) co_return given_up();
+  }
+}
+
 Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection, const std::string& host,
-                                                 const http::Limits& limits, arm::Method method, TimePoint deadline) {
+                                                 const http::Limits& limits, arm::Method method, Patience patience) {
   size_t seen = 0;
   while (true) {
     const std::string_view bytes = connection.input.bytes();
@@ -33,7 +51,7 @@ Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection,
       co_return head;
     }
     seen = bytes.size();
-    const auto got = co_await connection.stream->read_some(scratch_area(), deadline);
+    const auto got = co_await read_patiently(*connection.stream, patience);
     if (!got) co_return got.error();
     if (*got == 0) {
       co_return upstream_error(ErrorKind::Closed, Sent::Maybe, fmt::format("{} closed the connection without an answer", host));
@@ -43,9 +61,9 @@ Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection,
 }
 
 Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& connection, const std::string& host,
-                                                       const http::Limits& limits, arm::Method method, TimePoint deadline) {
+                                                       const http::Limits& limits, arm::Method method, Patience patience) {
   for (int i = 0; i < kInterimAnswersMax; ++i) {
-    auto head = co_await read_head(connection, host, limits, method, deadline);
+    auto head = co_await read_head(connection, host, limits, method, patience);
     if (!head || !head->is_interim()) co_return head;
   }
   co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, fmt::format("{} sent interim answers without end", host));
@@ -53,8 +71,9 @@ Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& conne
 
 // What a server said that stopped reading the request (RFC 9112 §9.5: it may refuse one early and close), if it is here already.
 Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connection, const std::string& host,
-                                                    const http::Limits& limits, arm::Method method, TimePoint now) {
-  auto head = co_await read_final_head(connection, host, limits, method, now);
+                                                    const http::Limits& limits, arm::Method method, Clock& clock) {
+  const Patience none{clock, clock.now()};
+  auto head = co_await read_final_head(connection, host, limits, method, none);
   if (head && head->head.status < 400) co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, "no refusal");
   if (head) head->keep_alive = false;  // the rest of the request is not sent any more
   co_return head;
@@ -157,7 +176,8 @@ Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& con
   const std::array<std::string_view, 2> pieces{head, request.body};
   const auto written = co_await stream.write_all(pieces, write_deadline(limits, clock_.now()));
   if (written) {
-    auto answer = co_await read_final_head(connection, host, options_.limits, method, limits.answered_by());
+    const Patience patience{clock_, limits.answered_by(), limits.gate};
+    auto answer = co_await read_final_head(connection, host, options_.limits, method, patience);
     if (!answer) {
       answer.error().source = ErrorSource::Upstream;
       answer.error().sent = Sent::Maybe;
@@ -167,7 +187,7 @@ Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& con
   Error failure = written.error();
   failure.sent = stream.bytes_written() == before ? Sent::No : Sent::Maybe;
   if (failure.sent == Sent::No) co_return failure;
-  auto refusal = co_await read_refusal(connection, host, options_.limits, method, clock_.now());
+  auto refusal = co_await read_refusal(connection, host, options_.limits, method, clock_);
   if (refusal) co_return refusal;
   co_return failure;
 }
@@ -179,7 +199,8 @@ Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost
   if (!parsed) {
     host->discard(std::move(connection));
     // Whoever asks again is not to meet the next one that a firewall has forgotten.
-    if (parsed.error().sent == Sent::Maybe) host->discard_idle();
+    const bool is_given_up = parsed.error().kind == ErrorKind::Cancelled;  // and so tells nothing of the others
+    if (parsed.error().sent == Sent::Maybe && !is_given_up) host->discard_idle();
     co_return std::move(parsed).error();
   }
   UpstreamAnswer answer;

@@ -74,7 +74,8 @@ bool may_send_again(const Exchange& exchange, const Error& error) {
   return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
 }
 
-// That its client has left is heeded once it waits, which little does: what waits for nothing is sent as it came (docs/design.md, P7).
+// That its client has left is heeded once it waits, for a connection or, if it is a read, for ARM, which little does for long: what waits
+// for nothing is sent as it came (docs/design.md, P7).
 class RelayGate final : public ClientGate {
  public:
   RelayGate(Parts& parts, Exchange& exchange, ClientLink& link, Sender sender)
@@ -87,6 +88,16 @@ class RelayGate final : public ClientGate {
     if (!client_wait_) begin_presence();
     watch(*client_wait_, ClientWait::AtClosing::Stop);
     return ClientGate::may_wait();
+  }
+  // What may act goes on.
+  bool may_be_given_up() const override {
+    const auto method = exchange_.request.head.method;
+    return method == arm::Method::Get || method == arm::Method::Head;
+  }
+  bool is_awaited() override {
+    if (!client_wait_) begin_presence();
+    watch(*client_wait_, ClientWait::AtClosing::Stop);
+    return client_wait_->may_begin();
   }
   TimePoint until() const { return until_; }
 
@@ -102,7 +113,8 @@ Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange, Rela
   SendLimits limits = acts ? limits_of_one(parts, kNever) : SendLimits(kNever);
   limits.answer_max = parts.shared.options.answer_timeout;
   limits.gate = &gate;
-  const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
+  const auto count = [&exchange, &gate](const Result<UpstreamAnswer>& sending) {
+    gate.note_waited();  // the gate outlives the answer, which tells of it
     if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
   };
   exchange.forwarded = parts.clock.next_moment();
@@ -141,13 +153,13 @@ arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPl
   return make_upstream_failure(error);
 }
 
-// It was not sent, and ARM has nothing to do with that.
-arm::Response note_kept(const Parts& parts, Exchange& exchange, const RelayGate& gate) {
+// It was not sent, or nobody waits for the answer, and ARM has nothing to do with that.
+arm::Response note_kept(const Parts& parts, Exchange& exchange, const RelayGate& gate, Sent sent) {
   const Duration come_again = parts.shared.options.retry_after;
   if (gate.client_gone()) {
     parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
-    exchange.report.reason = "client-left-before-sending";
-    return make_busy(kClientLeft, come_again);
+    exchange.report.reason = sent == Sent::No ? "client-left-before-sending" : "client-left-before-the-answer";
+    return make_busy(kClientLeft, come_again, sent == Sent::No ? Tried::No : Tried::WithoutEffect);
   }
   exchange.report.reason = gate.is_closing() ? "armgate-ends" : "cluster-unavailable";
   return make_busy(gate.is_closing() ? kClosing : kCannotTake, come_again);
@@ -329,8 +341,9 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   }
   auto sent = co_await send_relayed(parts, exchange, gate, acts);
   if (!sent) {
-    const bool is_kept = sent.error().kind == ErrorKind::Cancelled && sent.error().sent == Sent::No;
-    auto failure = is_kept ? note_kept(parts, exchange, gate)
+    const bool is_given_up = gate.may_be_given_up() && gate.client_gone();
+    const bool is_kept = sent.error().kind == ErrorKind::Cancelled && (sent.error().sent == Sent::No || is_given_up);
+    auto failure = is_kept ? note_kept(parts, exchange, gate, sent.error().sent)
                            : note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
     if (tap != nullptr) tap->lost(sent.error());
     co_await write_failure(exchange, client_link, std::move(failure));

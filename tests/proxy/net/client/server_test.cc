@@ -197,6 +197,28 @@ TEST_F(ServerTest, TellsOfAUserNameThatItCannotTakeWithoutItsBytes) {
   EXPECT_EQ(told.size(), 1u);
 }
 
+// With a Kerberos ticket it may be longer than one packet.
+TEST_F(ServerTest, HowLongAHeadMayBeDoesNotDependOnHowItIsCut) {
+  open();
+  const size_t limit = options_.session.limits.head_bytes_max;
+  const std::string fits = connect_to("arm.example.test:443", "X: " + std::string(20'000, 'x') + "\r\n");
+  const std::string too_long = connect_to("arm.example.test:443", "X: " + std::string(limit, 'x') + "\r\n");
+  for (const size_t piece : {size_t{1000}, size_t{17'000}, too_long.size()}) {
+    for (const bool is_long : {false, true}) {
+      const std::string& head = is_long ? too_long : fits;
+      const int fd = connect();
+      for (size_t sent = 0; sent < head.size(); sent += piece) {
+        send_text(fd, std::string_view(head).substr(sent, piece));
+        settle();
+      }
+      const std::string answer = converse(fd, "", is_long ? "}" : "\r\n\r\n");
+      EXPECT_THAT(answer, StartsWith(is_long ? "HTTP/1.1 431" : "HTTP/1.1 200")) << piece;
+      const std::string named = is_long ? std::to_string(limit) + " bytes (limits.head_bytes)" : "";
+      EXPECT_THAT(answer, HasSubstr(named)) << piece;
+    }
+  }
+}
+
 TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   open();
   const int fd = connect();
@@ -209,7 +231,7 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
 TEST_F(ServerTest, ClosesAClientThatSendsEmptyLinesWithoutEnd) {
   open();
   const int fd = connect();
-  send_text(fd, empty_lines(20'000));
+  send_text(fd, empty_lines(options_.session.limits.head_bytes_max + 1));
   Received received;
   run_until([&] {
     received.take_from(fd);

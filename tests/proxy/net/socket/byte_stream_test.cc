@@ -171,6 +171,57 @@ TEST_P(StreamTest, ACancelledOrClosedReadSaysSo) {
   }
 }
 
+// One byte each, until an error.
+Task<void> read_bytewise(ByteStream& stream, size_t& count, std::optional<Error>& failure) {
+  char byte = 0;
+  while (!failure) {
+    const auto got = co_await stream.read_some(std::span(&byte, 1), kNever);
+    if (got)
+      ++count;
+    else
+      failure = got.error();
+  }
+}
+
+Task<void> write_bytewise(ByteStream& stream, size_t& count) {
+  for (; count < 1000; ++count) {
+    const auto written = co_await stream.write_all("x", kNever);
+    EXPECT_TRUE(written.ok());
+  }
+}
+
+// A peer that is as fast as this machine is never waited for.
+TEST_P(StreamTest, WhoNeverHasToWaitLetsOthersRunAndCanBeStoppedThen) {
+  const std::string text(1000, 'x');
+  for (const bool close : {false, true}) {
+    ASSERT_TRUE(await(write_pieces(*far_, {text}, kNever)).ok());
+    char first = 0;
+    ASSERT_TRUE(await(near_->read_some(std::span(&first, 1), kNever)).ok());  // all of it is here then
+    size_t count = 1;
+    std::optional<Error> failure;
+    bool done = false;
+    start(read_bytewise(*near_, count, failure), done);
+    boost::asio::post(executor(), [&] { close ? near_->close() : near_->cancel_read(); });
+    run_until([&] { return count == 1000 || done; });
+    ASSERT_TRUE(failure.has_value()) << "nobody else ran";
+    EXPECT_EQ(failure->kind, ErrorKind::Cancelled);
+    EXPECT_LE(count, 50u);
+    if (close) continue;
+    EXPECT_EQ(await(read_bytes(*near_, 1000 - count))->size(), 1000 - count) << "the rest is still there";
+  }
+}
+
+TEST_P(StreamTest, WhoseBytesAreAlwaysTakenLetsOthersRunAllTheSame) {
+  size_t count = 0;
+  size_t at_the_others_turn = 0;
+  bool done = false;
+  start(write_bytewise(*near_, count), done);
+  boost::asio::post(executor(), [&] { at_the_others_turn = count; });
+  run_until([&] { return done; });
+  EXPECT_LE(at_the_others_turn, 50u);
+  EXPECT_EQ(count, 1000u);
+}
+
 TEST_P(StreamTest, TellsOnceThatSomethingMayBeRead) {
   std::optional<Result<size_t>> got;
   bool done = false;

@@ -137,6 +137,17 @@ TEST_F(SocketTest, ReaderAndWriterWaitAndEndEachForItself) {
   EXPECT_TRUE(writer->result->ok());
 }
 
+TEST_F(SocketTest, NewsWakesEverySideThatWaitsForIt) {
+  fill();
+  auto reader = wait(Waiting::Reader, Readiness::Writable);
+  auto writer = wait(Waiting::Writer, Readiness::Writable);
+  EXPECT_FALSE(reader->done || writer->done);
+  take_all();
+  run_until([&] { return reader->done && writer->done; });
+  EXPECT_TRUE(reader->result->ok());
+  EXPECT_TRUE(writer->result->ok());
+}
+
 // A TLS read may have to write first.
 TEST_F(SocketTest, AReaderMayWaitUntilItCanWrite) {
   fill();

@@ -37,6 +37,9 @@ class TestOrigin {
   void close_all() {
     for (const auto& stream : streams_) stream->close();
   }
+  void send_all(const std::string& text) {
+    for (const auto& stream : streams_) spawn(executor_, send(*stream, text));
+  }
   // Ends the TCP connections under TLS without close_notify, as a load balancer does with idle ones.
   void reset_all() {
     for (const auto& stream : streams_) {
@@ -56,6 +59,7 @@ class TestOrigin {
     return static_cast<SocketBioState*>(BIO_get_data(SSL_get_rbio(stream.ssl())))->fd;
   }
 
+  static Task<void> send(TlsStream& stream, std::string text) { std::ignore = co_await stream.write_all(text, kNever); }
   Task<void> serve(int fd) {
     auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Client, "the client"});
     auto accepted = co_await interceptor_->accept_direct(std::move(socket));

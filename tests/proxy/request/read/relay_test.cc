@@ -89,6 +89,30 @@ TEST(Relay, WhatWaitsForNothingIsSentWhoeverHasLeft) {
   }
 }
 
+// Else reads that nobody awaits hold all connections until ARM answers them.
+TEST(Relay, AReadIsGivenUpOnceItsClientHasLeftAndWhatMayActGoesOn) {
+  using std::chrono::seconds;
+  for (const Leaving how : {Leaving::HalfClosed, Leaving::Reset}) {
+    for (const std::string method : {"GET ", "HEAD ", "OPTIONS ", "POST "}) {
+      StageRig rig;
+      const std::string request = method + (method == "POST " ? kSiteRestart : kSite);
+      rig.arm_takes(seconds(100), request, 200, {}, "{}");
+      const auto asked = rig.start("one", request);
+      rig.pass(seconds(5));
+      EXPECT_FALSE(asked->done) << request;
+      asked->link->leave(how);
+      const TimePoint left = rig.now();
+      rig.run_until([&] { return asked->done; });
+      const bool is_read = method == "GET " || method == "HEAD ";
+      EXPECT_EQ(rig.now() - left <= seconds(1), is_read) << request;
+      EXPECT_EQ(rig.seen().size(), 1u) << request;
+      EXPECT_EQ(rig.shared().counters.clients_left, is_read ? 1u : 0u) << request;
+      EXPECT_EQ(asked->link->exchange.report.reason == "client-left-before-the-answer", is_read) << request;
+      EXPECT_EQ(asked->link->exchange.report.upstream_error, "") << request;
+    }
+  }
+}
+
 TEST(Relay, WhatNoRuleProtectsIsSentWhoeverHasLeft) {
   for (const auto mode : {rules::Mode::Observe, rules::Mode::Off}) {
     StageRig rig;
@@ -123,7 +147,10 @@ TEST(Relay, NothingWaitsForAConnectionForLongerThanItsClient) {
     StageRig rig;
     rig.connections_take(std::chrono::minutes(3));
     const TimePoint before = rig.now();
-    EXPECT_EQ(rig.ask("one", request, "{}").head.status, 502) << request;
+    const auto answer = rig.ask("one", request, "{}");
+    EXPECT_EQ(answer.head.status, 502) << request;
+    const Duration waited = rig.now() - before;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), std::to_string(whole_milliseconds(waited))) << request;
     EXPECT_LE(rig.now() - before, StageRig::default_options().wait_max + std::chrono::seconds(6)) << request;
     EXPECT_TRUE(rig.seen().empty()) << request;
   }

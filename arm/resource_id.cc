@@ -134,7 +134,7 @@ bool append_canonical(std::string_view raw, std::string& text, std::string_view&
 }
 
 // "providers/Microsoft.Storage//storageAccounts": SDKs and the Azure CLI leave the path of a parent empty where there is none, and ARM
-// takes it for one slash (observed: docs/arm.md, "URLs").
+// takes it for one slash (observed: docs/arm.md, "Resource ids").
 bool has_no_parent(const Segments& before) { return before.size() >= 2 && before[before.size() - 2] == "providers"; }
 
 Error ambiguous(size_t segment, std::string_view why) {

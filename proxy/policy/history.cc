@@ -120,7 +120,7 @@ bool History::was_ever_read() const {
 }
 
 bool History::was_seen_since(uint64_t since) const {
-  return (found_ > since && !is_mutant(Mutant::OwnReadsForgotten)) || std::ranges::any_of(entries_, [&](const Entry& e) {
+  return found_ > since || std::ranges::any_of(entries_, [&](const Entry& e) {
            return e.cause == Cause::Seen && e.certain && !e.absent && e.number > since;
          });
 }

@@ -36,6 +36,7 @@ std::string newest_etag(const Write& write) {
 // Whether there was something since the last delete, although this client was told that there is nothing: its read may have lagged, or
 // somebody has made it since.
 bool may_be_there(const Write& write) {
+  if (is_mutant(Mutant::OwnReadsForgotten)) return others_wrote_since(write, write.bases.known_since());
   const uint64_t since = std::min(write.bases.known_since(), last_delete(write));
   const bool is_seen = write.ask([&](const policy::History& history) { return history.was_seen_since(since); });
   return is_seen || others_wrote_since(write, since);

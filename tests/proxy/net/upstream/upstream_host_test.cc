@@ -123,7 +123,10 @@ TEST_F(UpstreamHostTest, OfTooManyIdleOnesTheOldestIsClosed) {
   const ByteStream* const kept[] = {taken[2]->stream.get(), taken[1]->stream.get()};
   for (auto& connection : taken) host_->give_back(std::move(connection));
   EXPECT_EQ(host_->open(), 2u);
-  for (const ByteStream* stream : kept) EXPECT_EQ(take().release()->stream.get(), stream);
+  for (size_t i = 0; i < 2; ++i) {
+    taken[i] = take();
+    EXPECT_EQ(taken[i]->stream.get(), kept[i]);
+  }
 }
 
 TEST_F(UpstreamHostTest, WhoComesBeyondTheLimitWaitsItsTurn) {

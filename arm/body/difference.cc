@@ -121,10 +121,9 @@ bool has_old_value(const DifferenceTable& table, size_t row, size_t wanted, size
 
 // What the write shares with an old state where the newest one has something else.
 struct StaleSigns {
-  bool has_old_value = false;  // a value of that state
-  bool lacks_as_old = false;   // something that neither has
-  bool knows_of_newer =
-      false;  // a member or an element that its client has added since, or lacks one that it has removed since
+  bool has_old_value = false;   // a value of that state
+  bool lacks_as_old = false;    // something that neither has
+  bool knows_of_newer = false;  // what its client has added since, or not what its client has removed since
 
   // What a write lacks may be its own removal. Whoever has taken over what its client did later was not built on the old state.
   bool looks_stale() const { return has_old_value || (lacks_as_old && !knows_of_newer); }
@@ -266,24 +265,27 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
     const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
     return !may_change && !differs_at(*table_, row, shown, asked);
   });
-  std::vector<size_t> sent;
+  std::vector<size_t> sent;  // since the old state
   const auto add_sent_for = [&](size_t state) {
     for (const OwnWrite& write : own) {
       if (write.answer == state && readable(write.sent)) sent.push_back(table_->column_of[write.sent]);
     }
   };
-  add_sent_for(newest);
-  return std::any_of(olds.begin(), olds.end(), [&](size_t old) {
-    const std::vector<size_t> since = sent;
-    add_sent_for(old);
+  const auto is_stale_by = [&](size_t old) {
     if (!readable(old) || is_missing(*table_, table_->column_of[old])) return false;
     const size_t before = table_->column_of[old];
-    const bool takes_back = stale_signs(*table_, asked, before, shown, since).looks_stale();
+    const bool takes_back = stale_signs(*table_, asked, before, shown, sent).looks_stale();
     if (takes_back || !changes_nothing) return takes_back;
     return !all_rows(*table_, std::array<size_t, 2>{before, shown}, 0, end, [&](size_t row) {
       return table_->rows[row].kind != RowKind::Scalar || !differs_at(*table_, row, before, shown);
     });
-  });
+  };
+  add_sent_for(newest);
+  for (const size_t old : olds) {
+    if (is_stale_by(old)) return true;
+    add_sent_for(old);
+  }
+  return false;
 }
 
 bool Difference::satisfied(size_t wanted, size_t state) const {

@@ -33,10 +33,14 @@ class Table {
     bodies_.push_back(body);
     return bodies_.size() - 1;
   }
+  // What the client itself had sent to make the state with that index; nothing: it had not, or that is not known.
+  std::optional<arm::OwnWrite> add_sent(const BaseState& state, size_t answer) {
+    const auto sent = state.sent && !state.is_partial ? add({state.sent->bytes, BodyKind::Whole}) : std::nullopt;
+    return sent ? std::optional(arm::OwnWrite{*sent, answer}) : std::nullopt;
+  }
   // What the service filled in, when the client had left it out, is not removed by leaving it out again.
   void add_own(const BaseState& base, size_t answer) {
-    if (!base.sent || base.is_partial) return;
-    if (const auto sent = add({base.sent->bytes, BodyKind::Whole})) own_.push_back({*sent, answer});
+    if (const auto own = add_sent(base, answer)) own_.push_back(*own);
   }
   Difference compare(const arm::BodyFacts& facts) const { return Difference(bodies_, facts, own_); }
   std::string_view api_version() const { return api_version_; }
@@ -244,16 +248,17 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
     return s.entry >= newest.entry || s.absent || !s.body || s.api_version != wanted.api_version;
   });
   const auto olds = add_all(table, older);
-  std::vector<arm::OwnWrite> own;
-  const auto add_sent = [&](const BaseState& state, size_t at) {
-    const auto sent = state.sent && !state.is_partial ? table.add({state.sent->bytes, BodyKind::Whole}) : std::nullopt;
-    if (sent) own.push_back({*sent, at});
-  };
-  if (shown) add_sent(newest, *shown);
-  if (olds.size() == older.size()) {
-    for (size_t i = 0; i < olds.size(); ++i) add_sent(older[i], olds[i]);
+  bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown);
+  if (stale) {
+    // Hardly ever. Now what the client did itself since may tell that it knows of the newest.
+    std::vector<arm::OwnWrite> own;
+    const auto note_own = [&](const BaseState& state, size_t at) {
+      if (const auto write = table.add_sent(state, at)) own.push_back(*write);
+    };
+    note_own(newest, *shown);
+    for (size_t i = 0; i < olds.size(); ++i) note_own(older[i], olds[i]);  // more than can be compared are left out at the end
+    stale = own.empty() || table.compare(facts).looks_stale(asked, olds, *shown, own);
   }
-  const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown, own);
   if (stale) {
     bases.possible = std::move(bases.if_stale);
     bases.rule = BaseRule::AnyShown;

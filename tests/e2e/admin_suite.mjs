@@ -30,6 +30,25 @@ const askService = (world, gateway, command, ...words) =>
 const askStatus = (world, gateway, ...flags) => askService(world, gateway, "status", ...flags);
 
 export const tests = {
+  "a reload says whether rules of before still count, and the metrics when they do no more": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "3000");
+    const reload = async () => {
+      const before = gateway.process.log.length;
+      gateway.process.child.kill("SIGHUP");
+      await waitFor("the reload", async () => gateway.process.log.slice(before).includes('"event":"reloaded"'));
+      return gateway.process.log.slice(before);
+    };
+    const draining = async () => samples((await ask("/metrics")).text).armgate_rules_draining;
+    const alone = await reload();
+    assert.match(alone, /"draining":0/);
+    assert.doesNotMatch(alone, /rules of before/);
+    assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
+    assert.match(await reload(), /"draining":1,"text":"writes that began under the rules of before still run/);
+    assert.equal(await draining(), 1);
+    assert.equal((await patchTags(world, gateway, "second", { second: "1" })).status, 200);  // it has waited for the first
+    assert.equal(await draining(), 0);
+  },
+
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
     const { gateway, ask } = await startWithAdmin(world, "5000");
     assert.deepEqual(await ask("/healthz").then(({ status, text }) => [status, text]), [200, "ok\n"]);

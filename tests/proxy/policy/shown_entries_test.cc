@@ -128,6 +128,18 @@ TEST(SeenVersions, WhoOnlyWritesAtOneReadsAtAnother) {
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1") << "now it has read there";
 }
 
+TEST(SeenVersions, WhatIsKnownAtAnotherAloneCannotTellWhetherAWriteIsStale) {
+  Told lone;
+  lone.write('A', "1");
+  lone.show('A', "2", {.api_version = "v2"});  // the service moved it
+  EXPECT_EQ(lone.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+  Told told;
+  told.write('A', "1");
+  told.accept('B', "b");
+  told.show('A', "2", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "any-shown 2 1") << "it may go on from its own answer";
+}
+
 TEST(SeenVersions, OlderOnesAtOthersStay) {
   Told told;
   told.show('A', "1", {.api_version = "v2"});

@@ -284,6 +284,18 @@ TEST(OutcomeStale, AValueOfBeforeWhereTheNewestHasAnother) {
   EXPECT_EQ(narrowed({base_of(kTagged), base_of(kPlain)}, kBoth), "newest 1");
 }
 
+TEST(OutcomeStale, ByWhatItLacksUnlessItHasWhatItsClientItselfHasAddedSince) {
+  constexpr std::string_view kWanted = R"({"properties":{"n":1},"tags":{"a":"1","b":"1","own":"1"}})";
+  BaseState newest = base_of(R"({"properties":{"n":1},"tags":{"a":"1","b":"1","c":"1"}})");
+  EXPECT_EQ(narrowed({newest, base_of(kPlain)}, kWanted), "any-shown 2") << "another may have added \"b\" as well as \"c\"";
+  newest.sent = newest.body;
+  EXPECT_EQ(narrowed({newest, base_of(kPlain)}, kWanted), "newest 1");
+  BaseState before = base_of(kTagged);
+  before.sent = before.body;
+  newest.sent = nullptr;
+  EXPECT_EQ(narrowed({newest, before, base_of(kPlain)}, kWanted), "any-shown 3") << "\"c\" came after what it did itself";
+}
+
 TEST(OutcomeStale, NothingChangedThoughAScalarMoved) {
   EXPECT_EQ(narrowed({base_of(kTwo), base_of(kPlain)}, kTwo), "any-shown 2");
   EXPECT_EQ(narrowed({base_of(kTagged), base_of(kPlain)}, kTagged), "newest 1");

@@ -135,6 +135,50 @@ TEST(CreatesByDefault, DoNotReplaceWhatAnotherClientHasSeenMeanwhile) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// Two who were told 404 a moment after it was made: one by a lagging read alone.
+TEST(CreatesByDefault, DoNotReplaceWhatWasMadeBeforeTheReadThatLagged) {
+  StageRig rig;
+  rig.arm(put(kScaleSet), 201, {}, kAnothers);
+  rig.ask("two", put(kScaleSet), R"({"sku":{"capacity":9}})");
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  rig.ask("two", get(kScaleSet));
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+// It went away around armgate (a move, another's cleaning up). Nobody else's is in the way.
+TEST(CreatesAgain, WhoMadeItAndWasToldThatItIsGoneIsSentAtOnce) {
+  StageRig rig;
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("one", put(kScaleSet), kWanted);
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  const TimePoint before = rig.now();
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 201);
+  EXPECT_LT(rig.now() - before, std::chrono::seconds(1));
+}
+
+// What somebody else made may only not be shown yet: that is waited for. Then the 404 that its client was told counts.
+TEST(CreatesAgain, WhatAnotherMadeOnceItIsBelievedToBeGone) {
+  StageRig rig;
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("two", put(kScaleSet), kWanted);
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.ask("one", get(kScaleSet));
+  rig.pass(std::chrono::seconds(40));
+  for (int i = 0; i < 22; ++i) rig.arm(get(kScaleSet), 404, {}, kNone);  // one a second, until a minute is over
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 201);
+  EXPECT_GT(rig.seen().size(), 10u);
+}
+
 TEST(CreatesAgain, WhatIsGoneIsMadeAnewWithTheSameContent) {
   StageRig rig;
   rig.arm(get(kGroup), 200, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Deleting"}})");

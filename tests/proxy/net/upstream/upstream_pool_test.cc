@@ -217,33 +217,40 @@ TEST_F(UpstreamPoolTest, SaysMaybeAtTheDeadline) {
   EXPECT_EQ(pool_->connections(), 0u);
 }
 
+// A request whose gate says whether it is awaited, and what came of it.
+struct Gated {
+  Gated(const Executor& executor, bool is_read) : gate(executor) {
+    gate.is_read = is_read;
+    limits.gate = &gate;
+  }
+  TestGate gate;
+  SendLimits limits{kNever};
+  std::optional<Result<std::string>> asked{};
+  bool done = false;
+};
+
 TEST_F(UpstreamPoolTest, ReadsThatNobodyAwaitsHoldNoConnectionAndOthersStayWithIt) {
   using std::chrono::seconds;
   for (const bool is_read : {false, true}) {
     make_pool(authority_.root_file(), 1);
-    TestGate gate(executor());
-    gate.is_read = is_read;
-    SendLimits limits(kNever);
-    limits.gate = &gate;
-    std::optional<Result<std::string>> asked;
-    bool done = false;
+    Gated one(executor(), is_read);
     const size_t before = origin_.requests.size();
-    start(store_fetched(*pool_, asked, limits), done);
+    start(store_fetched(*pool_, one.asked, one.limits), one.done);
     run_until([&] { return origin_.requests.size() == before + 1; });
     for (int i = 0; i < 3; ++i) {
       clock_.advance(seconds(1));
       settle();
     }
-    EXPECT_FALSE(done) << "its client is there";
-    gate.awaited = false;
+    EXPECT_FALSE(one.done) << "its client is there";
+    one.gate.awaited = false;
     clock_.advance(seconds(2));
     settle();
-    EXPECT_EQ(done, is_read);
-    EXPECT_EQ(gate.looks > 0, is_read);
+    EXPECT_EQ(one.done, is_read);
+    EXPECT_EQ(one.gate.looks > 0, is_read);
     if (!is_read) origin_.close_all();
-    run_until([&] { return done; });
-    EXPECT_EQ(asked->error().kind == ErrorKind::Cancelled, is_read);
-    EXPECT_EQ(asked->error().sent, Sent::Maybe);
+    run_until([&] { return one.done; });
+    EXPECT_EQ(one.asked->error().kind == ErrorKind::Cancelled, is_read);
+    EXPECT_EQ(one.asked->error().sent, Sent::Maybe);
     EXPECT_EQ(pool_->connections(), 0u);
     origin_.plays = {ok("next")};
     EXPECT_EQ(got(), "200 next");
@@ -251,22 +258,17 @@ TEST_F(UpstreamPoolTest, ReadsThatNobodyAwaitsHoldNoConnectionAndOthersStayWithI
 }
 
 TEST_F(UpstreamPoolTest, AReadIsAnsweredHoweverOftenItIsLookedForWhoAsked) {
-  TestGate gate(executor());
-  gate.is_read = true;
-  SendLimits limits(kNever);
-  limits.gate = &gate;
-  std::optional<Result<std::string>> asked;
-  bool done = false;
+  Gated one(executor(), true);
   origin_.plays = {{"HTTP/1.1 200 OK\r\nContent-Le"}};
-  start(store_fetched(*pool_, asked, limits), done);
+  start(store_fetched(*pool_, one.asked, one.limits), one.done);
   run_until([&] { return origin_.requests.size() == 1; });
   settle();
   clock_.advance(std::chrono::seconds(2));
   settle();
-  EXPECT_GT(gate.looks, 0);
+  EXPECT_GT(one.gate.looks, 0);
   origin_.send_all("ngth: 2\r\n\r\nok");
-  run_until([&] { return done; });
-  EXPECT_EQ(asked->value(), "200 ok");
+  run_until([&] { return one.done; });
+  EXPECT_EQ(one.asked->value(), "200 ok");
 }
 
 TEST_F(UpstreamPoolTest, ReplacesAConnectionThatDiedWhileIdle) {

@@ -121,7 +121,6 @@ TEST(CreatesByDefault, DoNotReplaceWhatArmgateItselfHasSeenMeanwhile) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
-// The group was shown, deleted, and then told as a 404: that the new body has all that the old one had says nothing.
 TEST(CreatesByDefault, DoNotReplaceWhatAnotherClientHasSeenMeanwhile) {
   StageRig rig;
   rig.arm(get(kScaleSet), 404, {}, kNone);
@@ -179,6 +178,7 @@ TEST(CreatesAgain, WhatAnotherMadeOnceItIsBelievedToBeGone) {
   EXPECT_GT(rig.seen().size(), 10u);
 }
 
+// The group was shown, deleted, and then told as a 404: that the new body has all that the old one had says nothing.
 TEST(CreatesAgain, WhatIsGoneIsMadeAnewWithTheSameContent) {
   StageRig rig;
   rig.arm(get(kGroup), 200, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Deleting"}})");

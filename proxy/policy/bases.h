@@ -44,7 +44,8 @@ std::string_view to_text(BaseRule rule);
 struct BaseState {
   uint64_t entry = 0;
   bool absent = false;
-  bool gone = false;        // it lies before a delete: nothing that is there now comes from it
+  bool gone = false;        // it lies before an absence: nothing that is there now comes from it,
+  bool deleted = false;     // that was a delete; else a read has shown it, which may have been wrong
   bool is_partial = false;  // what it lacks is not known
   std::string etag;
   std::string api_version;

@@ -122,6 +122,7 @@ BaseState state_of(const ShownEntry& seen, const WriteFacts& write, uint64_t bor
   state.entry = entry.number;
   state.absent = entry.absent;
   state.gone = !entry.absent && entry.number < born;
+  state.deleted = state.gone && entry.number < write.deleted;
   state.etag = entry.etag;
   const Rendering* rendering = entry.rendered_at(seen.observation->api_version);
   if (const Rendering* own = entry.rendered_at(write.api_version)) rendering = own;

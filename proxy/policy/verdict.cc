@@ -63,6 +63,12 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
 // Its ETag proves that a state is what is there.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
+// One read has shown that there is nothing, perhaps wrongly: nobody is known to have removed it or to have written since. Then what is there
+// is it if it is the same; an ETag alone may have been given out anew.
+bool may_be_back(const BaseState& base, const OthersWroteSince& others_wrote_since) {
+  return base.gone && !base.deleted && !base.is_partial && base.body && !others_wrote_since(base.entry);
+}
+
 // Whether somebody may have changed what nobody is shown. Where there are no ETags, others' writes are all that tells.
 bool may_have_moved_unseen(const BaseState& base, const ThereBody& there, const OthersWroteSince& others_wrote_since) {
   if (base.etag.empty() || there.etag.empty()) return others_wrote_since(base.entry);
@@ -96,10 +102,10 @@ struct Judged {
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
              std::string_view write, const ThereBody& there, const Difference& difference,
              const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts) {
-  if (base.gone) return {};
+  if (base.gone && !may_be_back(base, others_wrote_since)) return {};
   const bool both_absent = base.absent && there.absent;
   if (base.absent || there.absent) return {both_absent, both_absent, both_absent};
-  const bool by_etag = has_its_etag(base, there);
+  const bool by_etag = !base.gone && has_its_etag(base, there);
   if (!index) {
     const bool is_there = by_etag || is_there_elsewhere(base, there, others_wrote_since, facts);
     return {is_there, is_there};
@@ -113,7 +119,7 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
     const bool is_there = hides_nothing || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there, !found.changes_nothing};
   }
-  if (!wanted) return {.pointers = difference.changed(*index, at)};
+  if (!wanted || base.gone) return {.pointers = difference.changed(*index, at)};
   const bool unseen_by_others = found.unseen && others_wrote_since(base.entry);
   const bool sends =
       (found.resolution == arm::Resolution::Send || found.resolution == arm::Resolution::Contained) && !unseen_by_others;

@@ -33,6 +33,12 @@ BaseState absent() {
 }
 BaseState gone(std::string_view json) {
   BaseState base = base_of(json);
+  base.gone = base.deleted = true;
+  return base;
+}
+// A read, perhaps a wrong one, has shown an absence since.
+BaseState told_gone(std::string_view json, bool is_partial = false) {
+  BaseState base = base_of(json, "1", is_partial);
   base.gone = true;
   return base;
 }
@@ -158,6 +164,20 @@ TEST(OutcomeOfOne, ASecretGoesOnlyOntoTheStateThatItWasBuiltOn) {
 }
 
 TEST(OutcomeOfOne, ADeletionLeavesNothing) { EXPECT_EQ(on({gone(kPlain)}, kPlain)(kTwo), "refused"); }
+
+TEST(OutcomeOfOne, AReadThatSaidItWasGoneTakesNothingFromWhoeverKnowsWhatIsThere) {
+  Judged one = on({told_gone(kPlain)}, kPlain);
+  EXPECT_EQ(one(kTwo), "sent");
+  one.others_wrote = true;
+  EXPECT_EQ(one(kTwo), "refused") << "somebody may have made it anew";
+}
+
+TEST(OutcomeOfOne, WhatWasMadeAnewSinceAReadSaidItWasGoneIsNoneOfIts) {
+  Judged one = on({told_gone(kPlain)}, kTagged);
+  one.there_etag = "1";
+  EXPECT_EQ(one(kTwo), "refused /tags/b") << "an ETag may be given out anew";
+  EXPECT_EQ(on({told_gone(kPlain, true)}, kPlain)(kTwo), "refused") << "what it lacks is not known";
+}
 
 TEST(OutcomeOfOne, AbsenceIsAStateToo) {
   EXPECT_EQ(on({absent()}, kPlain)(kTwo), "refused");

@@ -154,7 +154,7 @@ std::vector<View> views(const Write& write, std::string_view etag_there) {
   std::vector<View> found;
   for (const auto& base : write.bases.possible) {
     const bool is_proven = !base.etag.empty() && base.etag == etag_there;
-    const bool is_comparable = base.body && !base.target.empty() && !base.gone;
+    const bool is_comparable = base.body && !base.target.empty() && !base.deleted;
     const bool is_new = std::ranges::find(found, base.api_version, &View::api_version) == found.end();
     if (!is_proven && is_comparable && is_new) found.push_back({base.target, base.api_version});
   }
@@ -196,7 +196,11 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   policy::Bases bases = write.bases;
   decode_bodies(bases.possible, bytes_max);
   const uint64_t gone_at = last_absence(write);
-  for (policy::BaseState& base : bases.possible) base.gone |= base.lies_before(gone_at);
+  const uint64_t deleted_at = last_delete(write);
+  for (policy::BaseState& base : bases.possible) {
+    base.gone |= base.lies_before(gone_at);
+    base.deleted |= base.gone && base.lies_before(deleted_at);
+  }
   policy::Right right = write.ask(
       [&](const policy::History& history) { return policy::right_of(history, resources.limits(), write.facts, write.rule()); });
   right.last_read.body = in_plain_bytes(right.last_read.body, bytes_max);

@@ -144,8 +144,9 @@ arm::Response SimUpstream::failure_after_effect() {
 void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
   sim::SimAnswer given = answer_of(flight->request);
   const auto& head = flight->request.head;
-  trace_.add(clock_.now(), "  ARM {} {} {} If-Match={} -> {} {}", head.fields.get("x-sim-write-id"), head.method_token,
-             short_path(head.target), head.fields.get("If-Match"), given.response.head.status, flight->late ? "late" : "");
+  trace_.add(clock_.now(), "  ARM {} {} {} If-Match={} -> {} {} {}", head.fields.get("x-sim-write-id"), head.method_token,
+             short_path(head.target), head.fields.get("If-Match"), given.response.head.status,
+             given.response.head.fields.get("ETag"), flight->late ? "late" : "");
   watch_.applied(flight->request, given, flight->late);
   flight->answer = std::move(given.response);
   const bool took_effect = head.method != arm::Method::Get && arm::is_success(flight->answer->head.status);

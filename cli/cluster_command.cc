@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -130,6 +131,11 @@ int cluster_status(const Asked& asked, const CliContext& context) {
   if (!found) return fail(context, found.error());
   auto warnings = cluster::warnings_of(*found);
   if (auto weak = weak_way_to_engine(*config)) warnings.push_back(*std::move(weak));
+  const auto is_alive = [](const cluster::Found::Member& member) { return member.state == "alive"; };
+  const auto longest = std::find_if(found->members.rbegin(), found->members.rend(), is_alive);
+  if (longest != found->members.rend()) {
+    for (auto& told : cluster::differences(*longest, found->members)) warnings.push_back(std::move(told));
+  }
   context.out << (asked.output == "json" ? to_json(*found, warnings).dump(2) + "\n" : to_text(*found));
   if (asked.output != "json") warn(context, warnings);
   if (const auto fits = cluster::check_joinable(*found, reached->key); !fits) return fail(context, fits.error());

@@ -211,10 +211,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
   std::vector<std::string> remarks = loaded.kept;
-  const size_t draining = gateway.use(
-      std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
-                                             std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
-      mode);
+  const size_t draining = gateway.use(loaded.config);
   if (draining > 0) {
     remarks.emplace_back(
         "writes that began under the rules of before still run: until the last of them has ended those rules count for what they name, "

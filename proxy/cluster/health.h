@@ -1,4 +1,4 @@
-// health.h – what a replica knows of its cluster's engine, for whoever watches.
+// health.h – what a replica knows of its cluster's engine and tells of itself, for whoever watches.
 //
 // Threads   any.
 #pragma once
@@ -19,6 +19,7 @@ struct Health {
   std::optional<size_t> synchronous;  // standbys that a commit waits for; nothing: not known
   size_t alive = 0;                   // replicas
   std::vector<std::string> warnings;  // what is weaker than it could be
+  std::string configured;             // this replica, as far as all must be alike
   uint64_t commits = 0;               // of this replica
   uint64_t late = 0;                  // statements that were not answered in time, and waited on
   uint64_t failed = 0;                // connections that broke or were not had

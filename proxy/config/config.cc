@@ -226,7 +226,7 @@ using ReadFiles = std::map<fs::path, std::string>;
 
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
 void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_files, const rules::Fault& place, ReadFiles& read,
-                    rules::RuleBook& book, FaultList& faults) {
+                    rules::RuleBook& book, Hash128& hash, FaultList& faults) {
   const auto cases = is_shipped && rule_files != RuleFiles::Prove ? rules::Cases::AreTried : rules::Cases::Try;
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
@@ -251,6 +251,7 @@ void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_fil
       fault(text.error().context);
       continue;
     }
+    hash = Hasher(HashKey{}).chain(hash, *text);
     book.add(rules::read_rule_book(file.string(), *text, faults, cases));
   }
 }
@@ -328,7 +329,8 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     const bool is_shipped = loaded.config.rule_paths[i] == surroundings.shipped_rules;
     const rules::Fault place{
         file.empty() ? "built-in defaults" : loaded.config.source, parsed.positions->line_of(pointer), pointer, {}};
-    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, read, book, loaded.faults);
+    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, read, book, loaded.config.rules_hash,
+                   loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);
   limit_unruled(loaded.config.unruled, book.rules);

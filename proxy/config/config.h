@@ -179,6 +179,7 @@ struct Config {
   rules::FactEntries facts;                         // the same; null before they are loaded
   std::vector<rules::ErrorRule> errors;             // the same
   std::vector<rules::QueueTimeout> queue_timeouts;  // the same
+  Hash128 rules_hash{};                             // of the files' bytes, the same wherever they lie
 };
 
 // What loading needs to know about the machine.

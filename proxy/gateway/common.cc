@@ -21,8 +21,7 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       store(std::move(records.store)),
       cluster(std::move(records.cluster)),
       cert_cache(std::move(minter), certs::CertCacheOptions{}),
-      shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
-             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)),
+      shared(shared_options(config, cluster.get()), Hasher(records.hash_key), ruleset_of(config)),
       connections_max(armgate::connections_max(config, descriptor_limit())),
       bodies(std::make_unique<net::BodyRoom>(config.limits.request_bodies_total)) {}
 

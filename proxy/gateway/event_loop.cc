@@ -7,6 +7,7 @@
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/events.h"
 #include "proxy/gateway/options.h"
+#include "proxy/net/client/intercept.h"
 #include "proxy/net/client/server.h"
 #include "proxy/net/upstream/upstream_pool.h"
 #include "proxy/observability/admin.h"

@@ -45,9 +45,9 @@ class Gateway {
   boost::asio::io_context& io();  // the first loop's, for signals
   void log_line(LogLevel level, std::string_view name, Log::Fields fields = {});
 
-  // For the requests that arrive from now on; unfinished writes keep what they were planned with. Gives how many sets of rules of
-  // before still count for that reason. Any thread.
-  size_t use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
+  // Its rules and its mode, for the requests that arrive from now on; unfinished writes keep what they were planned with. All other options
+  // stay as they are. Gives how many sets of rules of before still count for that reason. Any thread.
+  size_t use(const Config& changed);
 
   void run();
   void start();

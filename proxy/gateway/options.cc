@@ -5,6 +5,8 @@
 
 #include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/listeners.h"
+#include "proxy/net/client/intercept.h"
+#include "proxy/net/client/server.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/observability/admin/admin_leases.h"
 
@@ -58,6 +60,10 @@ net::ConnectorOptions connector_options(const Config& config, const Parent& pare
 }
 
 }  // namespace
+
+std::shared_ptr<const rules::Ruleset> ruleset_of(const Config& config) {
+  return std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts);
+}
 
 PipelineOptions pipeline_options(const Config& config) {
   PipelineOptions options;

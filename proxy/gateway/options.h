@@ -2,15 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "proxy/config/config.h"
-#include "proxy/net/client/intercept.h"
-#include "proxy/net/client/server.h"
 #include "proxy/net/upstream/upstream_pool.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
+
+namespace net {
+struct InterceptOptions;
+struct ServerOptions;
+}  // namespace net
+
+// All rules of the files.
+std::shared_ptr<const rules::Ruleset> ruleset_of(const Config& config);
 
 PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);

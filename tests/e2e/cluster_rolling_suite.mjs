@@ -1,10 +1,11 @@
 // A cluster behind a balancer of connections that asks /readyz, as a Service in Kubernetes does: what its clients see of a rolling restart.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { makeScaleSet, startSim } from "./cluster_race.mjs";
 import { Cluster, drawn, Postgres } from "./engines.mjs";
 import { sleep } from "./harness.mjs";
-import { PATH, SCALE_SET } from "./scale_set.mjs";
+import { PATH, SCALE_SET, waitFor } from "./scale_set.mjs";
 
 const LOOKS_EVERY_MS = 1000;
 
@@ -68,6 +69,31 @@ async function work(behind, client, isOver, seen) {
 }
 
 export const tests = {
+  "a replica that is configured otherwise than the others is told of, until it is not": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 2 });
+    const { configFile } = cluster.replicas[1];
+    const alike = readFileSync(configFile);
+    writeFileSync(configFile, JSON.stringify({ ...JSON.parse(alike), mode: "observe", clients: { ci: { actor: "single" } } }));
+    await cluster.startReplica(0);
+    await cluster.startReplica(1);
+    const logs = cluster.replicas.map(({ process }) => process);
+    const odd = /replica replica-1 \(\d+\) is configured otherwise than replica-0 \(\d+\): clients, mode \(\\*"observe\\*" and not \\*"protect\\*"\)/;
+    await waitFor("the first replica tells of the second", () => odd.test(logs[0].log));
+    assert.match(logs[1].log, /replica replica-0 \(\d+\) is configured otherwise than replica-1/, "it joined later and says so at once");
+    assert.match((await cluster.command("status")).stderr.toString(), odd);
+    // The mode can be changed at run time; clients' entries cannot.
+    writeFileSync(configFile, JSON.stringify({ ...JSON.parse(alike), clients: { ci: { actor: "single" } } }));
+    logs[1].child.kill("SIGHUP");
+    await waitFor("the mode is the same now", () => /than replica-0 \(\d+\): clients\./.test(logs[0].log));
+    writeFileSync(configFile, alike);
+    logs[1].child.kill("SIGTERM");
+    await logs[1].exit;
+    await cluster.startReplica(1);
+    await waitFor("nothing differs", () => /no longer so: replica replica-1 \(\d+\) is configured otherwise than replica-0 \(\d+\): clients\./.test(logs[0].log));
+    assert.doesNotMatch((await cluster.command("status")).stderr.toString(), /configured otherwise/);
+  },
+
   "clients see nothing of a rolling restart of three replicas behind a balancer": async (world) => {
     const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "200", "--latency-ms", "20", "20"]), Postgres.make(world)]);
     for (const number of CLIENTS) await makeScaleSet(sim, SCALE_SET.replace(/web$/, `web-${number}`));

@@ -34,6 +34,7 @@ struct EngineOptions {
   std::string url;
   std::filesystem::path key_file;
   std::string name;                        // of this replica, for people
+  std::string configured;                  // to_text(Configured)
   Duration keep = std::chrono::hours(13);  // how long rows stay
   Duration connect_max = std::chrono::seconds(5);
 };
@@ -65,6 +66,9 @@ class Engine {
 
   Health health() const { return health_.get(); }
 
+  // The replica is configured otherwise from now on. The others are told within ten seconds. Any thread.
+  void set_configured(std::string configured);
+
  private:
   static TimePoint now();
   Duration beat_every() const { return joined_.lease / 10; }
@@ -84,7 +88,8 @@ class Engine {
   Result<void> end_if_idle_for(Duration most);
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
-  void note(const Found& found);
+  Result<std::vector<std::string>> compare_configured();
+  void note(const Found& found, const std::vector<std::string>& more);
   Result<void> turn();
   Result<void> delete_old();
   Result<void> now_and_then();
@@ -101,6 +106,8 @@ class Engine {
   int wake_ = -1;        // an eventfd
   std::string backend_;  // the engine's process at the other end
   KeptHealth health_;
+  std::atomic<bool> configured_changed_{false};
+  std::string configured_told_;  // to the engine
   std::atomic<bool> closing_{false};
   TimePoint next_beat_{};
   TimePoint next_delete_{};

@@ -17,8 +17,31 @@ constexpr int64_t kRowsDeletedMax = 2'000;
 
 }  // namespace
 
-void Engine::note(const Found& found) {
+void Engine::set_configured(std::string configured) {
+  health_.change([&](Health& health) { health.configured = std::move(configured); });
+  configured_changed_.store(true);
+}
+
+// Tells how this replica is configured now, and gives what others are that live.
+Result<std::vector<std::string>> Engine::compare_configured() {
+  Found::Member own;
+  own.id = joined_.id;
+  own.name = options_.name;
+  own.configured = health_.get().configured;
+  if (own.configured != configured_told_) {
+    const auto told = connection_->run("update armgate.replica set configured = $1 where id = $2",
+                                       {pg_text(own.configured), pg_number(own.id)}, kStatementMax);
+    if (!told) return told.error();
+    configured_told_ = own.configured;
+  }
+  const auto others = configured_otherwise(*connection_, own.configured);
+  if (!others) return others.error();
+  return differences(own, *others);
+}
+
+void Engine::note(const Found& found, const std::vector<std::string>& more) {
   auto warnings = warnings_of(found);
+  warnings.insert(warnings.end(), more.begin(), more.end());
   const auto changes = health_.change([&](Health& health) {
     auto told = changes_of(health.warnings, warnings);
     health.warnings = std::move(warnings);
@@ -49,7 +72,9 @@ Result<void> Engine::look_again() {
   } else if (const auto same = check_hash_key(*found); !same) {
     calls_.end(same.error().context);
   }
-  note(*found);
+  const auto differ = compare_configured();
+  if (!differ) return differ.error();
+  note(*found, *differ);
   return {};
 }
 
@@ -68,7 +93,7 @@ Result<void> Engine::delete_old() {
 }
 
 Result<void> Engine::now_and_then() {
-  if (now() >= next_look_) {
+  if (now() >= next_look_ || configured_changed_.exchange(false)) {
     if (auto looked = look_again(); !looked) return looked;
   }
   if (now() < next_delete_) return {};

@@ -6,7 +6,7 @@
 
 namespace armgate::cluster {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 // What append() raises for a replica that the others took for dead.
 inline constexpr const char* kDeadState = "AG001";
@@ -99,6 +99,9 @@ create table armgate.import (
 )sql",
                                                R"sql(
 -- No table is another: bodies may be told by their hashes, and replicas of version 2 cannot read such rows. They end by themselves.
+)sql",
+                                               R"sql(
+alter table armgate.replica add column if not exists configured text not null default '';  -- as far as all must be alike
 )sql"};
 
 // Who appends waits for an advisory lock first, whose queue is served in its order. Of those that wait for the row of `head` any may be

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "proxy/cluster/engine/configured.h"
 #include "proxy/cluster/engine/schema.h"
 
 namespace armgate::cluster {
@@ -40,17 +41,25 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
   return {};
 }
 
-Result<void> count_all(PgConnection& connection, Found& found) {
-  const auto members = connection.run(
-      "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
-      "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica "
-      "order by clean or dead, alive_until < clock_timestamp(), id desc limit 100",
-      {}, kStatementMax);
-  if (!members) return members.error();
-  for (size_t i = 0; i < members->size(); ++i) {
-    found.members.push_back({members->number(i, 0), std::string(members->text(i, 1)), std::string(members->text(i, 2)),
-                             std::string(members->text(i, 3)), members->number(i, 4)});
+constexpr const char* kMemberColumns =
+    "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
+    "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint, configured from armgate.replica ";
+
+std::vector<Found::Member> members_of(const PgRows& rows) {
+  std::vector<Found::Member> members;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    members.push_back({rows.number(i, 0), std::string(rows.text(i, 1)), std::string(rows.text(i, 2)),
+                       std::string(rows.text(i, 3)), rows.number(i, 4), std::string(rows.text(i, 5))});
   }
+  return members;
+}
+
+Result<void> count_all(PgConnection& connection, Found& found) {
+  const auto members =
+      connection.run(std::string(kMemberColumns) + "order by clean or dead, alive_until < clock_timestamp(), id desc limit 100",
+                     {}, kStatementMax);
+  if (!members) return members.error();
+  found.members = members_of(*members);
   const auto rows =
       connection.run("select count(*), coalesce(sum(octet_length(events)), 0)::bigint from armgate.log", {}, kLongStatementMax);
   if (!rows) return rows.error();
@@ -86,6 +95,27 @@ Result<Found> look_closely_at(PgConnection& connection) {
   if (!found || found->version != kSchemaVersion) return found;
   if (auto counted = count_all(connection, *found); !counted) return std::move(counted).error();
   return found;
+}
+
+Result<std::vector<Found::Member>> configured_otherwise(PgConnection& connection, const std::string& configured) {
+  const auto rows = connection.run(
+      std::string(kMemberColumns) +
+          "where not dead and not clean and alive_until >= clock_timestamp() and configured <> $1 order by id limit 100",
+      {pg_text(configured)}, kStatementMax);
+  if (!rows) return rows.error();
+  return members_of(*rows);
+}
+
+std::vector<std::string> differences(const Found::Member& like, const std::vector<Found::Member>& members) {
+  std::vector<std::string> told;
+  for (const Found::Member& member : members) {
+    const std::string in = member.state == "alive" ? difference(like.configured, member.configured) : std::string();
+    if (in.empty()) continue;
+    told.push_back(
+        fmt::format("replica {} ({}) is configured otherwise than {} ({}): {}. They do not protect the same: make them alike",
+                    member.name, member.id, like.name, like.id, in));
+  }
+  return told;
 }
 
 Result<void> check_joinable(const Found& found, const ClusterKey& key) {

@@ -30,8 +30,9 @@ struct Found {
     int64_t id = 0;
     std::string name;
     std::string program;
-    std::string state;    // "alive", "silent", "left", "dead"
-    int64_t seconds = 0;  // since it joined
+    std::string state;       // "alive", "silent", "left", "dead"
+    int64_t seconds = 0;     // since it joined
+    std::string configured;  // cluster::to_text(Configured)
   };
   size_t alive = 0;
   // Of look_closely_at() alone:
@@ -43,6 +44,12 @@ struct Found {
 Result<Found> look_at(PgConnection& connection);
 // Goes through the whole log.
 Result<Found> look_closely_at(PgConnection& connection);
+
+// In what replicas that live are configured otherwise than the one that is `like`, a line for people each. Of members as in Found.
+std::vector<std::string> differences(const Found::Member& like, const std::vector<Found::Member>& members);
+
+// The replicas that live, of which `configured` is not that.
+Result<std::vector<Found::Member>> configured_otherwise(PgConnection& connection, const std::string& configured);
 
 // Whether a replica with that key can join. BadInput, with what to do.
 Result<void> check_joinable(const Found& found, const ClusterKey& key);

@@ -13,6 +13,7 @@
 #include "proxy/cluster/cluster_store.h"
 #include "proxy/cluster/engine/engine.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/gateway/cluster/configured.h"
 #include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
@@ -71,7 +72,10 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
     std::_Exit(kExitApart);
   };
   if (const auto weak = weak_way_to_engine(config)) tell("cluster.engine: " + *weak);
-  auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
+  const std::string root = root_of(config);
+  auto options = engine_options(config);
+  options.configured = configured_text(config, root);
+  auto engine = cluster::Engine::join(std::move(options), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(clock, history));
   member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
@@ -80,6 +84,7 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
                                                                                   .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
+  member->root_ = root;
   return member;
 }
 
@@ -104,6 +109,7 @@ ClusterView ClusterMember::view() const {
           .log_waiting = replica_->counts().waiting};
 }
 
+void ClusterMember::set_configured(const Config& config) { engine_->set_configured(configured_text(config, root_)); }
 void ClusterMember::leave() { engine_->close(); }
 void ClusterMember::on_lapse(std::function<void()> told) {
   MutexLock lock(&lapse_->mutex);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/hash.h"
 #include "base/result.h"
@@ -45,6 +46,8 @@ class ClusterMember {
   void leave();
   // Before the tables die.
   void end();
+  // Configured so from now on: the other replicas are told, and compare. Any thread.
+  void set_configured(const Config& config);
   // Called, on any thread, a moment before the process ends because the others took it for dead.
   void on_lapse(std::function<void()> told);
 
@@ -56,6 +59,7 @@ class ClusterMember {
   std::unique_ptr<cluster::Replica> replica_;
   std::unique_ptr<cluster::Engine> engine_;
   std::shared_ptr<Lapse> lapse_;
+  std::string root_;  // of the authority
 };
 
 // What the tables are to be like; `member` may be null.

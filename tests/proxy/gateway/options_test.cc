@@ -2,6 +2,8 @@
 // gives it. Method: a default configuration, translated, against default components.
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/journal_options.h"
+#include "proxy/net/client/intercept.h"
+#include "proxy/net/client/server.h"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,8 @@
 #include "cli/view/status.h"
 #include "proxy/gateway/options.h"
 #include "proxy/http/head_parser.h"
+#include "proxy/net/client/intercept.h"
+#include "proxy/net/client/server.h"
 #include "proxy/observability/admin/admin_leases.h"
 
 namespace armgate {

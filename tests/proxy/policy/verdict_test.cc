@@ -31,15 +31,9 @@ BaseState absent() {
   base.absent = true;
   return base;
 }
-BaseState gone(std::string_view json) {
-  BaseState base = base_of(json);
-  base.gone = base.deleted = true;
-  return base;
-}
-// A read, perhaps a wrong one, has shown an absence since.
-BaseState told_gone(std::string_view json, bool is_partial = false) {
-  BaseState base = base_of(json, "1", is_partial);
-  base.gone = true;
+BaseState gone(std::string_view json, bool deleted = true) {
+  BaseState base = base_of(json, deleted ? "" : "1");
+  base.gone = true, base.deleted = deleted;
   return base;
 }
 BaseState at_version(std::string_view json, std::string etag) {
@@ -48,9 +42,8 @@ BaseState at_version(std::string_view json, std::string etag) {
   return base;
 }
 BaseState without_body(std::string etag) {
-  BaseState base;
-  base.api_version = "v1";
-  base.etag = std::move(etag);
+  BaseState base = base_of("", std::move(etag));
+  base.body = nullptr;
   return base;
 }
 
@@ -164,19 +157,10 @@ TEST(OutcomeOfOne, ASecretGoesOnlyOntoTheStateThatItWasBuiltOn) {
 }
 
 TEST(OutcomeOfOne, ADeletionLeavesNothing) { EXPECT_EQ(on({gone(kPlain)}, kPlain)(kTwo), "refused"); }
-
 TEST(OutcomeOfOne, AReadThatSaidItWasGoneTakesNothingFromWhoeverKnowsWhatIsThere) {
-  Judged one = on({told_gone(kPlain)}, kPlain);
-  EXPECT_EQ(one(kTwo), "sent");
-  one.others_wrote = true;
-  EXPECT_EQ(one(kTwo), "refused") << "somebody may have made it anew";
-}
-
-TEST(OutcomeOfOne, WhatWasMadeAnewSinceAReadSaidItWasGoneIsNoneOfIts) {
-  Judged one = on({told_gone(kPlain)}, kTagged);
-  one.there_etag = "1";
-  EXPECT_EQ(one(kTwo), "refused /tags/b") << "an ETag may be given out anew";
-  EXPECT_EQ(on({told_gone(kPlain, true)}, kPlain)(kTwo), "refused") << "what it lacks is not known";
+  Judged one = on({gone(kPlain, false)}, kPlain), anew = on({gone(kPlain, false)}, kTagged), made = one, part = one;
+  part.bases.front().is_partial = made.others_wrote = true;
+  EXPECT_EQ(one(kTwo) + made(kTwo) + part(kTwo) + anew(kTwo), "sentrefusedrefusedrefused /tags/b");
 }
 
 TEST(OutcomeOfOne, AbsenceIsAStateToo) {

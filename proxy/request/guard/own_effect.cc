@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arm/body/content.h"
+#include "arm/body/difference.h"
 #include "arm/etag.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
@@ -55,7 +56,12 @@ bool is_satisfied(const Write& write, const SeenState& state) {
 }
 
 bool asks_for_exactly(const Write& write, const SeenState& state) {
-  return arm::same_writable_content(state.body, write.exchange.request.body, *body_facts(write.plan));
+  constexpr std::string_view kSaidByUrl[] = {"/id", "/name", "/type"};  // a request may leave them out
+  const arm::ComparedBody bodies[] = {{write.exchange.request.body}, {state.body}};
+  const arm::Difference difference(bodies, *body_facts(write.plan));
+  return difference.satisfied(0, 1) && std::ranges::all_of(difference.changed(0, 1), [&](const std::string& pointer) {
+           return std::ranges::find(kSaidByUrl, pointer) != std::end(kSaidByUrl);
+         });
 }
 
 bool is_own_effect(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {

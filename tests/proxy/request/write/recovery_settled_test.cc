@@ -54,7 +54,11 @@ TEST(LostAnswer, APutWithoutABaseIsDecidedByReading) {
     size_t writes;
     int64_t waits_s;
   };
-  for (const Case& c : {Case{kWanted, "answer-recovered-by-reading", 0, 0}, Case{kState, "answer-lost-state-unmoved", 1, 10},
+  // What ARM adds to every resource and an empty array are nothing that the request would remove; tags are.
+  const std::string as_shown = R"({"id":"/subscriptions/s","name":"n","type":"t","etag":"e","sku":{"capacity":5},"zones":[]})";
+  const std::string with_more = R"({"id":"/subscriptions/s","name":"n","type":"t","sku":{"capacity":5},"tags":{"a":"1"}})";
+  for (const Case& c : {Case{kWanted, "answer-recovered-by-reading", 0, 0}, Case{as_shown, "answer-recovered-by-reading", 0, 0},
+                        Case{with_more, "answer-lost-state-unmoved", 1, 10}, Case{kState, "answer-lost-state-unmoved", 1, 10},
                         Case{"", "answer-lost-state-unmoved", 1, 10}}) {
     AfterLoss arm(c.there);
     arm.rig.arm_fails(put(kScaleSet), Sent::Maybe);

@@ -336,6 +336,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   loaded.config.facts = rules::share(std::move(book.facts));
   loaded.config.errors = std::move(book.errors);
   loaded.config.queue_timeouts = std::move(book.queue_timeouts);
+  loaded.config.rule_warnings = std::move(book.warnings);
   return std::move(loaded);
 }
 

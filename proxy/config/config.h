@@ -179,6 +179,7 @@ struct Config {
   rules::FactEntries facts;                         // the same; null before they are loaded
   std::vector<rules::ErrorRule> errors;             // the same
   std::vector<rules::QueueTimeout> queue_timeouts;  // the same
+  rules::FaultList rule_warnings;                   // what in those files has no effect
 };
 
 // What loading needs to know about the machine.

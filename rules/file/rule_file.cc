@@ -16,6 +16,7 @@
 #include "rules/facts/type_name.h"
 #include "rules/file/body_settings.h"
 #include "rules/file/editor_schema.h"
+#include "rules/idle_keys.h"
 #include "rules/match.h"
 #include "rules/type_index.h"
 
@@ -184,6 +185,17 @@ void check_book(RuleBook& book, const Unsound& unsound, const JsonPositions& pos
   check_order(sound_ones(book.queue_timeouts, unsound_timeouts), faults);
 }
 
+template <class Entry>
+void warn_of_idle_keys_in(std::string_view list, const std::vector<Entry>& entries, const JsonPositions& positions,
+                          FaultList& warnings) {
+  for (size_t i = 0; i < entries.size(); ++i)
+    warn_of_idle_keys(entries[i], fmt::format("/{}/{}", list, i), positions, warnings);
+}
+
+void sort_by_line(FaultList::iterator begin, FaultList::iterator end) {
+  std::stable_sort(begin, end, [](const Fault& a, const Fault& b) { return a.line < b.line; });
+}
+
 SettingTable settings_of(Reference& reference) {
   return {
       {"/pointer", Text{&reference.pointer, check_pointer}, "where in the body the ids stand; \"*\": every element",
@@ -300,6 +312,7 @@ void RuleBook::add(RuleBook more) {
   append(facts, more.facts);
   append(errors, more.errors);
   append(queue_timeouts, more.queue_timeouts);
+  append(warnings, more.warnings);
 }
 
 SettingTable settings_of(RuleDraft& draft, const std::string& file) {
@@ -350,8 +363,12 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   check_book(book, Unsound(faults, faults_before), *positions, faults);
   if (faults.size() == faults_before && cases == Cases::Try)
     check_cases(book.rules, book.facts, draft.cases, *positions, faults);
-  const auto begin = faults.begin() + static_cast<std::ptrdiff_t>(faults_before);
-  std::stable_sort(begin, faults.end(), [](const Fault& a, const Fault& b) { return a.line < b.line; });
+  sort_by_line(faults.begin() + static_cast<std::ptrdiff_t>(faults_before), faults.end());
+  if (faults.size() == faults_before) {
+    warn_of_idle_keys_in("rules", book.rules, *positions, book.warnings);
+    warn_of_idle_keys_in("errors", book.errors, *positions, book.warnings);
+    sort_by_line(book.warnings.begin(), book.warnings.end());
+  }
   return std::move(book);
 }
 

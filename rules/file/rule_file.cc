@@ -140,9 +140,11 @@ void check_order(const std::vector<Rule>& rules, const std::vector<bool>& unsoun
     for (const std::string& type : rule.match.types) {
       const auto earlier = before.first_taker(type, [&](size_t at) { return covers_versions(rules[at].match, rule.match); });
       if (!earlier) continue;
-      faults.push_back({rule.place.file, rule.place.line, "",
-                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
-                                    type, rules[*earlier].name, rules[*earlier].place.line)});
+      faults.push_back(
+          {rule.place.file, rule.place.line, "",
+           fmt::format(
+               "rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first; put this rule before that one, or remove it",
+               rule.name, type, rules[*earlier].name, rules[*earlier].place.line)});
     }
     before.add_all(rule.match.types, i);
   }

@@ -67,6 +67,14 @@ TEST(SimTypes, WhatIsAboutAScopeNeedsNoLocation) {
   }
 }
 
+TEST(SimTypes, AScopeMayHaveItsSlashesEncoded) {
+  Bench bench;
+  bench.create(kVault);
+  const std::string lock = "/providers/Microsoft.Authorization/locks/l";
+  EXPECT_EQ(bench.ask("PUT", "/%2Fsubscriptions%2Fs1%2FresourceGroups%2Fg1" + lock, R"({"properties":{}})").head.status, 201);
+  EXPECT_EQ(bench.ask("GET", std::string(kGroup) + lock).head.status, 200);
+}
+
 TEST(SimTypes, SomeCreatesAreAnswered200) {
   Bench bench;
   const std::string site = path_of("Microsoft.Web/sites/w1");

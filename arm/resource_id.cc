@@ -187,6 +187,26 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
   return segments;
 }
 
+// "/%2Fsubscriptions%2FS/providers/...": generated SDKs encode the scope of a lock as if it were one name, and ARM reads its slashes as
+// slashes (docs/arm.md, "Resource ids"). The same with plain slashes; empty for any other path. Only a scope that others' names stand
+// behind is taken so: even a server that kept the slash would know no such segment, so that nothing else can be named by it. A slash in
+// a name stays what is refused. Nothing else is decoded here, so that nothing is decoded twice.
+std::string with_plain_scope(std::string_view path) {
+  constexpr std::string_view kAbout = "/providers/";
+  const size_t end = std::min(path.find('/', 1), path.size());
+  if (path.find('%') >= end || !starts_with_ignoring_case(path.substr(end), kAbout)) return {};
+  std::string plain = "/";
+  for (size_t i = 1; i < end; ++i) {
+    const bool is_slash = path[i] == '%' && equal_ignoring_case(path.substr(i, 3), "%2f");
+    plain.push_back(is_slash ? '/' : path[i]);
+    if (is_slash) i += 2;
+  }
+  const std::string_view scope = path_of(plain);
+  const bool is_scope = scope.size() > kAbout.size() &&
+                        (starts_with_ignoring_case(scope, "/subscriptions/") || starts_with_ignoring_case(scope, kAbout));
+  return is_scope ? std::string(scope).append(path.substr(end)) : std::string();
+}
+
 bool is_subscription(const TypeName& type, const Segments& segments) {
   if (type.more >= type.end) return type.root == kSubscriptionType;
   return type.root == "microsoft.resources" && type.more + 1 == type.end && segments[type.more] == "subscriptions";
@@ -272,7 +292,9 @@ Result<Target> parse_target(std::string_view target, bool is_post) {
   Target result;
   if (target == "*") return result;  // OPTIONS of the server (RFC 9112 §3.2.4)
   std::string canonical;
-  const auto segments = canonical_segments(path_of(target), canonical);
+  const std::string_view path = path_of(target);
+  const std::string plain = with_plain_scope(target.substr(0, target.find('?')));
+  const auto segments = canonical_segments(plain.empty() ? path : plain, canonical);
   if (!segments) return segments.error();
   if (const auto version = query_parameter(target, "api-version")) {
     std::string_view why;

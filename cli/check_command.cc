@@ -28,6 +28,7 @@ nlohmann::ordered_json faults_as_json(const rules::FaultList& faults) {
 
 rules::FaultList warnings_of(const Config& config) {
   auto warnings = warnings_about_options(config);
+  std::ranges::copy(config.rule_warnings, std::back_inserter(warnings));
   std::ranges::move(rules::warnings_about(config.rules), std::back_inserter(warnings));
   std::ranges::move(rules::warnings_about_types(config.rules, config.facts), std::back_inserter(warnings));
   std::ranges::move(rules::warnings_about(config.errors), std::back_inserter(warnings));

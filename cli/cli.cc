@@ -67,12 +67,11 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
     return usage(context, "armgate: " + explain_surplus(app));
-  } catch (const CLI::RequiredError& error) {
+  } catch (const CLI::RequiredError&) {
     // What is missing may be there, but misspelt: "ca bogus".
-    if (!app.remaining(true).empty()) return usage(context, "armgate: " + explain_surplus(app));
-    app.exit(error, context.out, context.err);
-    return kExitUsage;
+    return usage(context, "armgate: " + (app.remaining(true).empty() ? explain_missing(app) : explain_surplus(app)));
   } catch (const CLI::ParseError& error) {
+    if (const std::string words = explain_wrong(error.what()); !words.empty()) return usage(context, words);
     return app.exit(error, context.out, context.err) == 0 ? kExitDone : kExitUsage;
   }
 }

@@ -91,20 +91,6 @@ void warn_of_useless_locks(const NewestRules& newest, const Rule& rule, FaultLis
   }
 }
 
-// Keys that another key of the same rule leaves without effect.
-void warn_of_idle_keys(const Rule& rule, FaultList& warnings) {
-  const auto warn = [&](const char* key, const char* why) {
-    warnings.push_back({rule.place.file, rule.place.line, key, fmt::format("rule \"{}\" {}", rule.name, why)});
-  };
-  const bool learns_no_end = rule.lease.until == LeaseUntil::Request;
-  if (rule.late.is_on() && learns_no_end)
-    warn("/retry/operation", "does not follow operations (lease.until \"request\"), so none is sent again");
-  if (rule.late.is_on() && rule.guard.kind == GuardKind::None)
-    warn("/retry/operation", "does not compare (guard.kind \"none\"), so that no base is known and nothing is sent again");
-  if (rule.breaker.mode != Mode::Off && learns_no_end)
-    warn("/breaker", "does not follow operations (lease.until \"request\"), so that no failure counts");
-}
-
 bool has_part(const std::string& text, const std::string& part) { return contains_ignoring_case(text, part); }
 
 // Whether each message that fits `narrow` has one of these parts.
@@ -180,7 +166,6 @@ FaultList warnings_about(const std::vector<Rule>& rules) {
     warn_of_unreachable(rules, i, before, warnings);
     warn_of_contradictions(rules, i, before, warnings);
     warn_of_useless_locks(newest, rules[i], warnings);
-    warn_of_idle_keys(rules[i], warnings);
     before.add_all(rules[i].match.types, i);
   }
   return warnings;

@@ -22,6 +22,18 @@ std::optional<int> number_in(std::string_view text) {
   return number;
 }
 
+// A text goes out as it is; a number is seconds.
+Result<std::string> retry_after_of(const Json& item) {
+  const auto said = item.find("retry_after");
+  if (said == item.end()) return std::string();
+  if (said->is_string()) return said->get<std::string>();
+  if (said->is_number_unsigned()) return said->dump();
+  return client_error(
+      ErrorKind::BadInput,
+      fmt::format("\"retry_after\" is {}: write the seconds as a number, 7, or what the header says as a text, \"soon\"",
+                  said->dump()));
+}
+
 bool is_read(const arm::RequestHead& head) { return head.method == arm::Method::Get || head.method == arm::Method::Head; }
 
 }  // namespace
@@ -73,7 +85,9 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
               kind));
     }
     entry.fault = *fault;
-    entry.fault.retry_after = item.value("retry_after", "");
+    auto retry_after = retry_after_of(item);
+    if (!retry_after) return retry_after.error();
+    entry.fault.retry_after = *std::move(retry_after);
   } catch (const Json::exception& error) {
     return client_error(ErrorKind::BadInput, fmt::format("fault {}: {}", json, error.what()));
   }

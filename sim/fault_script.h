@@ -7,7 +7,7 @@
 // fail-later-CODE strikes writes only, and only those that start an operation: that fails with the code, and the old content comes back;
 // after fail-partly-CODE the new content stays, and the resource, or its child that was written, is in state Failed.
 // stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and absences included.
-// "retry_after" is what an error says in Retry-After, whatever it says otherwise. "chance" is the share of the requests that fit
+// "retry_after" is what an error says in Retry-After, whatever it says otherwise: seconds as a number, or any text. "chance" is the share of the requests that fit
 // and are struck; with it, times has no limit unless it is given.
 #pragma once
 

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 1> kEndpointTargets{
 };
 
 // Exact types before the patterns that would fit them too.
-constexpr std::array<ResourceType, 31> kTypes{{
+constexpr std::array<ResourceType, 38> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
@@ -167,7 +167,13 @@ constexpr std::array<ResourceType, 31> kTypes{{
      .long_running = true,
      .placed = false},
     {.type = "microsoft.web/sites", .shown = "Microsoft.Web/sites"},
-    {.type = "microsoft.web/sites/config", .listed = true},
+    // Both answer 200 to the PUT that makes one: the specifications know no 201 (web, 2023-12-01; monitor, 2021-05-01-preview).
+    {.type = "microsoft.web/sites/config", .created_status = 200, .listed = true},
+    {.type = "microsoft.insights/diagnosticsettings",
+     .shown = "Microsoft.Insights/diagnosticSettings",
+     .placed = false,
+     .created_status = 200,
+     .embellished = true},
     {.type = "microsoft.example/widgets", .shown = "Microsoft.Example/widgets", .long_running = true, .embellished = true},
     {.type = "microsoft.example/shelves",
      .shown = "Microsoft.Example/shelves",
@@ -181,6 +187,13 @@ constexpr std::array<ResourceType, 31> kTypes{{
      .long_running = true,
      .hidden = "secret"},
     {.type = "microsoft.authorization/roleassignments", .shown = "Microsoft.Authorization/roleAssignments", .placed = false},
+    // What is about a scope, and stands nowhere itself.
+    {.type = "microsoft.authorization/*", .placed = false, .embellished = true},
+    {.type = "microsoft.consumption/*", .placed = false, .embellished = true},
+    {.type = "microsoft.costmanagement/*", .placed = false, .embellished = true},
+    {.type = "microsoft.managedservices/*", .placed = false, .embellished = true},
+    {.type = "microsoft.policyinsights/*", .placed = false, .embellished = true},
+    {.type = "microsoft.resources/links", .placed = false, .embellished = true},
 }};
 constexpr ResourceType kAnyOther{.type = "", .embellished = true};
 

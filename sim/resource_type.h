@@ -91,6 +91,7 @@ struct ResourceType {
   std::string_view linked{};  // as ChildKind::linked
   bool long_running = false;  // takes SimOptions::operation unless its own length is given
   bool placed = true;         // a top-level resource of the type needs a location
+  int created_status = 201;   // of a PUT that makes one
   // The trap of a type that nobody has described: it shows more than was written (a revision that moves with each change, an
   // endpoint, a tier by default) and spells the id in "planId" in its own way.
   bool embellished = false;

@@ -12,6 +12,11 @@
 namespace armgate {
 namespace {
 
+std::string upper_text(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
 std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : command.get_options()) {
@@ -70,6 +75,43 @@ std::string explain_surplus(const CLI::App& app) {
   const auto flags = flags_of(command);
   const bool takes_file = std::find(flags.begin(), flags.end(), "--config") != flags.end() && word.ends_with(".json");
   return fmt::format("\"{}\" is not expected here{}", word, takes_file ? "; did you mean --config " + word + "?" : "");
+}
+
+std::string explain_missing(const CLI::App& app) {
+  const CLI::App& command = chosen(app);
+  const std::string words = words_of(command);
+  if (const auto commands = commands_of(command); !commands.empty())
+    return fmt::format("\"{}\" needs a command behind it; {}", words, rules::suggestion({}, commands));
+  std::string all = words, missing;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional() || !option->get_required()) continue;
+    const std::string name = upper_text(option->get_single_name());
+    all += " " + name;
+    if (option->count() == 0) missing += (missing.empty() ? "" : " and ") + name;
+  }
+  return fmt::format("{} is missing; write: {}", missing.empty() ? "something" : missing, all);
+}
+
+std::string explain_wrong(std::string_view said) {
+  const size_t colon = said.find(": ");
+  const size_t set = said.rfind(" not in {");
+  if (colon != said.npos && set != said.npos && set > colon && said.ends_with("}")) {
+    std::vector<std::string> valid;
+    std::string_view list = said.substr(set + 9, said.size() - set - 10);
+    while (!list.empty()) {
+      const size_t comma = std::min(list.find(','), list.size());
+      valid.emplace_back(list.substr(0, comma));
+      list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    const std::string value(said.substr(colon + 2, set - colon - 2));
+    return fmt::format("{}: \"{}\" is not a valid value; {}", said.substr(0, colon), value, rules::suggestion({}, valid));
+  }
+  constexpr std::string_view kOne = "1 required ", kMissing = " missing";
+  if (colon != said.npos && said.substr(colon + 2).starts_with(kOne) && said.ends_with(kMissing)) {
+    const auto what = said.substr(colon + 2 + kOne.size(), said.size() - colon - 2 - kOne.size() - kMissing.size());
+    return fmt::format("{}: {} is missing behind it; write {} {}", said.substr(0, colon), what, said.substr(0, colon), what);
+  }
+  return {};
 }
 
 }  // namespace armgate

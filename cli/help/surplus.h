@@ -1,7 +1,8 @@
-// surplus.h – what to say about a word on the command line that nobody expects there.
+// surplus.h – what to say about a word on the command line that nobody expects there, or that is missing or wrong.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -11,5 +12,11 @@ namespace armgate {
 
 // After parsing failed because of surplus words: which one, and what was most likely meant.
 std::string explain_surplus(const CLI::App& app);
+
+// After parsing failed because something is missing: what, and the whole line.
+std::string explain_missing(const CLI::App& app);
+
+// What the parser says of a flag's value, in the words of this program; empty: in its own.
+std::string explain_wrong(std::string_view said);
 
 }  // namespace armgate

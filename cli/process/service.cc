@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -131,11 +132,18 @@ void reopen_log(Gateway& gateway) {
   gateway.log_line(LogLevel::Info, "log-reopened");
 }
 
-// To operators, who may have taken the rules away by mistake.
-void warn_of_no_rules(Gateway& gateway, const Config& config) {
+// To operators, who may have taken the rules away by mistake, or have written what has no effect. `armgate check` tells all of it.
+void warn_of_rules(Gateway& gateway, const Config& config) {
   for (const rules::Fault& warning : warnings_about_options(config)) {
     if (warning.pointer == "/rules") gateway.log_line(LogLevel::Warning, "no-rules", {{"text", warning.message}});
   }
+  constexpr size_t kLinesMax = 20;
+  const rules::FaultList& idle = config.rule_warnings;
+  for (size_t i = 0; i < std::min(idle.size(), kLinesMax); ++i)
+    gateway.log_line(LogLevel::Warning, "key-without-effect", {{"text", rules::to_text(idle[i])}});
+  if (idle.size() <= kLinesMax) return;
+  gateway.log_line(LogLevel::Warning, "key-without-effect",
+                   {{"text", fmt::format("and {} more; `armgate check` names all", idle.size() - kLinesMax)}});
 }
 
 void announce(Gateway& gateway) {
@@ -155,7 +163,7 @@ void announce(Gateway& gateway) {
                     {"mode", rules::to_text(config.mode)},
                     {"rules", config.rules.size()}});
   std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
-  warn_of_no_rules(gateway, config);
+  warn_of_rules(gateway, config);
 }
 
 // Without any left, armgate's own files and the admin listener would fail with the clients' connections.
@@ -207,7 +215,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
         LogLevel::Warning, "restart-needed",
         {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
   }
-  warn_of_no_rules(gateway, loaded.config);
+  warn_of_rules(gateway, loaded.config);
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
   std::vector<std::string> remarks = loaded.kept;

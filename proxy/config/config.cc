@@ -203,7 +203,10 @@ Result<std::vector<fs::path>> rule_files_at(const fs::path& path) {
     return gateway_error(ErrorKind::BadInput, fmt::format("cannot read {}\"{}\": {}", what, path.string(), error.message()));
   };
   if (status.type() == fs::file_type::not_found)
-    return gateway_error(ErrorKind::BadInput, fmt::format("there is no file or directory \"{}\"", path.string()));
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("there is no file or directory \"{}\"; relative to this file, or \"shipped\" for armgate's own rules",
+                    path.string()));
   if (error) return unreadable("");
   if (!fs::is_directory(status)) return std::vector{path};
   std::vector<fs::path> files;
@@ -338,6 +341,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   loaded.config.facts = rules::share(std::move(book.facts));
   loaded.config.errors = std::move(book.errors);
   loaded.config.queue_timeouts = std::move(book.queue_timeouts);
+  loaded.config.rule_warnings = std::move(book.warnings);
   return std::move(loaded);
 }
 

@@ -180,6 +180,7 @@ struct Config {
   std::vector<rules::ErrorRule> errors;             // the same
   std::vector<rules::QueueTimeout> queue_timeouts;  // the same
   Hash128 rules_hash{};                             // of the files' bytes, the same wherever they lie
+  rules::FaultList rule_warnings;                   // what in those files has no effect
 };
 
 // What loading needs to know about the machine.

@@ -126,7 +126,9 @@ void check_body(const arm::DeclaredFacts& body, const std::string& file, const s
     const bool needs_key = array.kind == ArrayKind::Keyed || array.kind == ArrayKind::Ordered;
     const std::string place = fmt::format("/arrays/{}", i);
     if (needs_key && array.key.empty()) {
-      fault(place, fmt::format("needs \"key\": elements that are \"{}\" are told apart by it", name_of(array.kind)));
+      fault(place,
+            fmt::format("needs \"key\": elements that are \"{}\" are told apart by it; add \"key\": [\"name\"] for example",
+                        name_of(array.kind)));
     } else if (!needs_key && !array.key.empty()) {
       fault(place + "/key", fmt::format("is not used where \"kind\" is \"{}\"; remove it", name_of(array.kind)));
     }

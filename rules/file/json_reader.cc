@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "json/syntax_fault.h"
 #include "json/tree.h"
 #include "rules/file/nearest_name.h"
 #include "rules/file/setting_text.h"
@@ -25,6 +26,13 @@ std::string kind_of(const json& value) {
     case json::value_t::boolean: return value.get<bool>() ? "true" : "false";
     default: return "the number " + value.dump();
   }
+}
+
+// The names are few, so that all of them are told besides the one that may be meant.
+std::string choice_of(const std::string& written, const std::vector<std::string>& names) {
+  const std::string near = suggestion(written, names);
+  const std::string all = suggestion({}, names);
+  return near == all ? near : near + " " + all;
 }
 
 // Puts one value into its place; returns what is wrong with it, a whole sentence.
@@ -91,11 +99,11 @@ struct ScalarReader {
   Complaint operator()(const Removed& setting) const { return "is no key any more; " + setting.instead; }
 
   Complaint operator()(const Choice& setting) const {
-    if (!value.is_string()) return wrong_kind("a text");
+    if (!value.is_string()) return wrong_kind(kind_to_text(setting));
     const auto& name = value.get_ref<const std::string&>();
     const auto found = std::find(setting.names.begin(), setting.names.end(), name);
     if (found == setting.names.end()) {
-      return fmt::format("\"{}\" is not a valid value; {}", name, suggestion(name, setting.names));
+      return fmt::format("\"{}\" is not a valid value; {}", name, choice_of(name, setting.names));
     }
     setting.set(static_cast<size_t>(found - setting.names.begin()));
     return std::nullopt;
@@ -111,9 +119,17 @@ class Reader {
     read_members(value, pointer, "", table);
     for (const Setting& setting : table) {
       if (setting.need == Need::Required && !value.contains(json::json_pointer(setting.pointer))) {
-        fault(pointer, fmt::format("\"{}\" is missing: {}", setting.pointer.substr(1), setting.sentence));
+        fault(pointer, fmt::format("\"{}\" is missing: {}; add {}", setting.pointer.substr(1), setting.sentence,
+                                   nested(setting.pointer)));
       }
     }
+  }
+
+  // "/match/types" -> {"match": {"types": ...}}, without the outermost braces: it stands in an object already.
+  static std::string nested(std::string_view pointer) {
+    const size_t slash = pointer.find('/', 1);
+    if (slash == pointer.npos) return fmt::format("\"{}\": ...", pointer.substr(1));
+    return fmt::format("\"{}\": {{{}}}", pointer.substr(1, slash - 1), nested(pointer.substr(slash)));
   }
 
   void fault(const std::string& pointer, std::string message) {
@@ -188,7 +204,8 @@ class Reader {
   std::optional<std::vector<std::string>> read_texts(const json& value, const std::string& pointer, size_t least,
                                                      const TextCheck& check) {
     if (!value.is_array()) {
-      fault(pointer, "must be an array of texts, but is " + kind_of(value));
+      const std::string remedy = value.is_string() ? fmt::format("; write [{}]", value.dump()) : std::string();
+      fault(pointer, "must be an array of texts, but is " + kind_of(value) + remedy);
       return std::nullopt;
     }
     const size_t faults_before = faults_.size();
@@ -207,7 +224,7 @@ class Reader {
     }
     if (faults_.size() != faults_before) return std::nullopt;
     if (texts.size() < least) {
-      fault(pointer, fmt::format("must name at least {}", least));
+      fault(pointer, fmt::format("must name at least {}, but names {}; add to it", least, texts.size()));
       return std::nullopt;
     }
     return texts;
@@ -242,7 +259,7 @@ class Reader {
     std::vector<size_t> chosen;
     const auto check = [&](std::string& name) -> std::optional<std::string> {
       const auto found = std::find(setting.names.begin(), setting.names.end(), name);
-      if (found == setting.names.end()) return "is not a valid value; " + suggestion(name, setting.names);
+      if (found == setting.names.end()) return "is not a valid value; " + choice_of(name, setting.names);
       chosen.push_back(static_cast<size_t>(found - setting.names.begin()));
       return std::nullopt;
     };
@@ -284,41 +301,14 @@ class Reader {
   FaultList& faults_;
 };
 
-// "[json.exception...] parse error at line 3, column 5: what" -> "what".
-std::string plain_message(const std::string& message) {
-  const size_t place = message.find("parse error");
-  const size_t end = place == message.npos ? message.find("] ") : message.find(": ", place);
-  return end == message.npos ? message : message.substr(end + 2);
-}
-
-int line_at(std::string_view text, size_t place) {
-  const auto before = text.substr(0, place);
-  return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-}
-
-// Where the number stands that is too large for a double. The library names only its text, "... parsing '1e400'".
-size_t place_of_huge_number(std::string_view text, std::string_view message) {
-  const size_t open = message.find('\'');
-  const size_t close = message.rfind('\'');
-  if (open == message.npos || open == close) return 0;
-  const size_t place = text.find(message.substr(open + 1, close - open - 1));
-  return place == text.npos ? 0 : place;
-}
-
 }  // namespace
 
 std::optional<JsonPositions> read_json(const std::string& file, std::string_view text, const SettingTable& table,
                                        FaultList& faults) {
-  json document;
-  try {
-    document = json::parse(text, nullptr, true, true);
-  } catch (const json::parse_error& error) {
-    const size_t place = std::min(text.size(), error.byte > 0 ? error.byte - 1 : 0);
-    faults.push_back({file, line_at(text, place), "", "is not valid JSON: " + plain_message(error.what())});
-    return std::nullopt;
-  } catch (const json::out_of_range& error) {
-    const int line = line_at(text, place_of_huge_number(text, error.what()));
-    faults.push_back({file, line, "", "is not valid JSON: " + plain_message(error.what())});
+  const json document = json::parse(text, nullptr, false, true);
+  if (document.is_discarded()) {
+    const SyntaxFault fault = syntax_fault_in(text);
+    faults.push_back({file, fault.line, "", fmt::format("is not valid JSON: column {}: {}", fault.column, fault.message)});
     return std::nullopt;
   }
   JsonPositions positions(text);

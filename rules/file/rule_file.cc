@@ -16,6 +16,7 @@
 #include "rules/facts/type_name.h"
 #include "rules/file/body_settings.h"
 #include "rules/file/editor_schema.h"
+#include "rules/idle_keys.h"
 #include "rules/match.h"
 #include "rules/type_index.h"
 
@@ -139,9 +140,11 @@ void check_order(const std::vector<Rule>& rules, const std::vector<bool>& unsoun
     for (const std::string& type : rule.match.types) {
       const auto earlier = before.first_taker(type, [&](size_t at) { return covers_versions(rules[at].match, rule.match); });
       if (!earlier) continue;
-      faults.push_back({rule.place.file, rule.place.line, "",
-                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
-                                    type, rules[*earlier].name, rules[*earlier].place.line)});
+      faults.push_back(
+          {rule.place.file, rule.place.line, "",
+           fmt::format(
+               "rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first; put this rule before that one, or remove it",
+               rule.name, type, rules[*earlier].name, rules[*earlier].place.line)});
     }
     before.add_all(rule.match.types, i);
   }
@@ -182,6 +185,17 @@ void check_book(RuleBook& book, const Unsound& unsound, const JsonPositions& pos
   check_order(book.rules, unsound_rules, faults);
   const auto unsound_timeouts = unsound.of("/queue_timeouts", book.queue_timeouts.size());
   check_order(sound_ones(book.queue_timeouts, unsound_timeouts), faults);
+}
+
+template <class Entry>
+void warn_of_idle_keys_in(std::string_view list, const std::vector<Entry>& entries, const JsonPositions& positions,
+                          FaultList& warnings) {
+  for (size_t i = 0; i < entries.size(); ++i)
+    warn_of_idle_keys(entries[i], fmt::format("/{}/{}", list, i), positions, warnings);
+}
+
+void sort_by_line(FaultList::iterator begin, FaultList::iterator end) {
+  std::stable_sort(begin, end, [](const Fault& a, const Fault& b) { return a.line < b.line; });
 }
 
 SettingTable settings_of(Reference& reference) {
@@ -300,6 +314,7 @@ void RuleBook::add(RuleBook more) {
   append(facts, more.facts);
   append(errors, more.errors);
   append(queue_timeouts, more.queue_timeouts);
+  append(warnings, more.warnings);
 }
 
 SettingTable settings_of(RuleDraft& draft, const std::string& file) {
@@ -350,8 +365,12 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   check_book(book, Unsound(faults, faults_before), *positions, faults);
   if (faults.size() == faults_before && cases == Cases::Try)
     check_cases(book.rules, book.facts, draft.cases, *positions, faults);
-  const auto begin = faults.begin() + static_cast<std::ptrdiff_t>(faults_before);
-  std::stable_sort(begin, faults.end(), [](const Fault& a, const Fault& b) { return a.line < b.line; });
+  sort_by_line(faults.begin() + static_cast<std::ptrdiff_t>(faults_before), faults.end());
+  if (faults.size() == faults_before) {
+    warn_of_idle_keys_in("rules", book.rules, *positions, book.warnings);
+    warn_of_idle_keys_in("errors", book.errors, *positions, book.warnings);
+    sort_by_line(book.warnings.begin(), book.warnings.end());
+  }
   return std::move(book);
 }
 

@@ -25,6 +25,7 @@ struct RuleBook {
   std::vector<FactEntry> facts;
   std::vector<ErrorRule> errors;
   std::vector<QueueTimeout> queue_timeouts;
+  FaultList warnings;  // keys without effect (rules/idle_keys.h), of files without faults
 
   void add(RuleBook more);
 };

@@ -196,7 +196,12 @@ std::vector<std::string> path_segments(std::string_view path) {
       continue;
     }
     const size_t end = std::min(path.find('/'), path.size());
-    segments.push_back(percent_decoded(path.substr(0, end)));
+    // An encoded slash is a slash to ARM, too (docs/arm.md, "Resource ids").
+    const std::string decoded = percent_decoded(path.substr(0, end));
+    for (std::string_view rest = decoded; !rest.empty(); rest.remove_prefix(std::min(rest.find('/'), rest.size()))) {
+      if (rest.front() == '/') rest.remove_prefix(1);
+      if (const auto name = rest.substr(0, rest.find('/')); !name.empty()) segments.emplace_back(name);
+    }
     path.remove_prefix(end);
   }
   return segments;

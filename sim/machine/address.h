@@ -62,7 +62,7 @@ std::string child_key(const Address& address);
 // The key of the very thing that is named: of a child its own, else of the resource or group.
 std::string address_key(const Address& address);
 
-// Segments between slashes, percent-decoded once.
+// Segments between slashes, encoded ones too, percent-decoded once.
 std::vector<std::string> path_segments(std::string_view path);
 
 }  // namespace armgate::sim

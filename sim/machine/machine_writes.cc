@@ -67,7 +67,7 @@ arm::Response SimArm::Machine::put_resource(Call& call, Entity* entity, const Re
     operations_.announce(*operation, answer.head.fields);
     return answer;
   }
-  arm::Response answer = answer_write(call, creates ? 201 : 200, target, operation);
+  arm::Response answer = answer_write(call, creates ? traits.created_status : 200, target, operation);
   if (traits.put_answer == PutAnswer::RelativeLocation) answer.head.fields.add("Location", target.id);
   return answer;
 }

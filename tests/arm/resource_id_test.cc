@@ -218,6 +218,54 @@ TEST(ResourceIdTest, TwoSlashesAtTheBeginningAreOne) {
   EXPECT_FALSE(parse_resource_id("//subscriptions/S")) << "a request's path, no id";
 }
 
+// As the JavaScript and the Go SDK send the scope of a management lock.
+TEST(ResourceIdTest, AScopeWhoseSlashesAreEncodedIsTheScope) {
+  const std::pair<std::string_view, std::string_view> same[] = {
+      {"/%2Fsubscriptions%2FS%2FresourceGroups%2FG/providers/Microsoft.Authorization/locks/L",
+       "/subscriptions/S/resourceGroups/G/providers/Microsoft.Authorization/locks/L"},
+      {"/subscriptions%2fS%2fresourceGroups%2fG/providers/Microsoft.Authorization/locks",
+       "/subscriptions/S/resourceGroups/G/providers/Microsoft.Authorization/locks"},
+      {"/%2fSUBSCRIPTIONS%2fS/Providers/Microsoft.Authorization/locks/a%20b",
+       "/subscriptions/S/providers/Microsoft.Authorization/locks/a%20b"},
+      {"/%2Fsubscriptions%2FS%2FresourceGroups%2FG%2Fproviders%2FA.B%2Fc%2Fd%2520e/providers/Microsoft.Authorization/locks/L/",
+       "/subscriptions/S/resourceGroups/G/providers/A.B/c/d%2520e/providers/Microsoft.Authorization/locks/L"},
+      {"/%2Fproviders%2FMicrosoft.Management%2FmanagementGroups%2Fm/providers/Microsoft.Authorization/policyAssignments/p",
+       "/providers/Microsoft.Management/managementGroups/m/providers/Microsoft.Authorization/policyAssignments/p"},
+  };
+  for (const auto& [encoded, plain] : same) {
+    SCOPED_TRACE(encoded);
+    const Target one = must_parse(plain), other = must_parse(std::string(encoded) + "?api-version=2020-05-01");
+    EXPECT_EQ(other.kind, one.kind);
+    EXPECT_EQ(other.resource, one.resource);
+    EXPECT_FALSE(parse_resource_id(encoded)) << "a request's path, no id";
+  }
+}
+
+TEST(ResourceIdTest, NothingElseMayHideASlash) {
+  for (const std::string_view target : {
+           "/%2Fsubscriptions%2Fs",                                                // nothing stands behind the scope
+           "/%2Fsubscriptions%2Fs/resourceGroups/g",                               // not about the scope
+           "/%2Fsubscriptions%2Fs/providers/Microsoft.Authorization/locks/a%2Fb",  // in a name
+           "/subscriptions/s%2FresourceGroups%2Fg/providers/Microsoft.Authorization/locks/a",
+           "/subscriptions/s/resourceGroups/g%2Fproviders%2FA.B%2Fc%2Fd/providers/Microsoft.Authorization/locks/a",
+           "/%2F%2Fsubscriptions%2Fs/providers/Microsoft.Authorization/locks/a",        // three slashes
+           "//%2Fsubscriptions%2Fs/providers/Microsoft.Authorization/locks/a",          // the same
+           "/%2Fsubscriptions%2F%2Fs/providers/Microsoft.Authorization/locks/a",        // an empty name
+           "/%2Fsubscriptions%2Fs%2F/providers/Microsoft.Authorization/locks/a",        // the same
+           "/%2Fsubscriptions%2Fs%2F..%2Ft/providers/Microsoft.Authorization/locks/a",  // a dot segment
+           "/%2Fsubscriptions%2Fs%2F%2e%2e%2Ft/providers/Microsoft.Authorization/locks/a",
+           "/%2Fsubscriptions%2Fs%5Ct/providers/Microsoft.Authorization/locks/a",  // a backslash
+           "/%2Fsubscriptions%2Fs%00/providers/Microsoft.Authorization/locks/a",
+           "/%2Fother%2Fs/providers/Microsoft.Authorization/locks/a",  // no scope
+           "/%2F/providers/Microsoft.Authorization/locks/a",
+       }) {
+    const auto parsed = parse_target(target, false);
+    EXPECT_FALSE(parsed.ok()) << target;
+  }
+  const Target twice = must_parse("/%252Fsubscriptions%252Fs/providers/Microsoft.Authorization/locks/a");
+  EXPECT_EQ(twice.kind, TargetKind::Other) << "decoded once, it names no subscription";
+}
+
 TEST(ResourceIdTest, TheQueryIsNeitherCheckedNorTold) {
   EXPECT_EQ(must_parse("/subscriptions/s?c=%2F..%zz&h=//").kind, TargetKind::Resource);
   const auto refused = parse_target("/subscriptions//s?sig=secret", false);

@@ -30,15 +30,17 @@ TEST_F(CheckCommand, NamesFaultsOfOptionsRulesAndFilesTogether) {
 }
 
 TEST_F(CheckCommand, WarnsOfWhatIsHardlyMeant) {
-  directory.write("mine.json", R"({"rules": [{"name": "a", "match": {"types": ["Microsoft.Netwrok/virtualNetworks"]}}],
+  directory.write("mine.json", R"({"rules": [{"name": "a", "match": {"types": ["Microsoft.Netwrok/virtualNetworks"]},
+"breaker": {"probe_every": "1m"}}],
 "errors": [{"class": "final", "status": [409], "codes": ["Mine"]},
 {"class": "busy", "status": [409], "codes": ["mine"]}]})");
   const auto file = directory.write("a.json", R"({"rules": ["mine.json", "shipped"]})");
   EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
   EXPECT_THAT(err.str(),
               HasSubstr("mine.json:1: warning: rule \"a\" is for \"microsoft.netwrok/virtualnetworks\": no provider"));
-  EXPECT_THAT(err.str(), HasSubstr("mine.json:3: warning: this entry of \"errors\" never decides"));
-  EXPECT_THAT(out.str(), HasSubstr(", 2 warnings\n"));
+  EXPECT_THAT(err.str(), HasSubstr("mine.json:4: warning: this entry of \"errors\" never decides"));
+  EXPECT_THAT(out.str(), HasSubstr(", 3 warnings\n"));
+  EXPECT_THAT(err.str(), HasSubstr("mine.json:2: /rules/0/breaker/probe_every: warning: of rule \"a\": has no effect while"));
 }
 
 TEST_F(CheckCommand, AFileThatCannotBeReadIsStillTheOneThatWasAskedFor) {

@@ -75,22 +75,6 @@ TEST(Overlap, ALockOnAParentWhoseWritesPassIsUseless) {
   EXPECT_EQ(warned({child}), Texts{});
 }
 
-TEST(Overlap, WhatWaitsForAnEndThatItsRuleDoesNotFollowHasNoEffect) {
-  const std::string match = R"({"name": "r", "match": {"types": ["a.b/c"]}, "lease": {"until": "request"}, )";
-  EXPECT_EQ(
-      warned({match + R"("retry": {"operation": {"attempts": 3}}})"}),
-      Texts{"f1:2: /retry/operation: rule \"r\" does not follow operations (lease.until \"request\"), so none is sent again"});
-  EXPECT_EQ(
-      warned({match + R"("breaker": {"mode": "observe"}})"}),
-      Texts{"f1:2: /breaker: rule \"r\" does not follow operations (lease.until \"request\"), so that no failure counts"});
-  EXPECT_EQ(
-      warned(
-          {R"({"name": "r", "match": {"types": ["a.b/c"]}, "guard": {"kind": "none"}, "retry": {"operation": {"attempts": 2}}})"}),
-      Texts{"f1:2: /retry/operation: rule \"r\" does not compare (guard.kind \"none\"), so that no base is known and nothing "
-            "is sent again"});
-  EXPECT_EQ(warned({R"({"name": "r", "match": {"types": ["a.b/c"]}, "retry": {"operation": {"attempts": 2}}})"}), Texts{});
-}
-
 // The lines of the entries that never decide, of a list with one entry a line.
 std::vector<int> never_deciding(const std::string& entries) {
   FaultList faults;

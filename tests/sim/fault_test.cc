@@ -50,6 +50,21 @@ TEST(SimFault, RefusalsAreAnsweredAsTheCatalogueSpellsThem) {
   }
 }
 
+TEST(SimFault, RetryAfterMayBeANumber) {
+  Bench bench;
+  bench.create(kScaleSet);
+  const auto script = [&](const char* value) {
+    return bench.ask("POST", "/__sim/faults", R"({"faults":[{"kind":"status-503","retry_after":)" + std::string(value) + "}]}");
+  };
+  EXPECT_EQ(script("7").head.status, 204);
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("Retry-After"), "7");
+  for (const char* wrong : {"-1", "1.5", "true", "null", "[1]"}) {
+    const arm::Response refused = script(wrong);
+    EXPECT_EQ(refused.head.status, 400) << wrong;
+    EXPECT_NE(refused.body.find("retry_after"), std::string::npos) << refused.body;
+  }
+}
+
 TEST(SimFault, ScriptSaysWhenToComeBack) {
   Bench bench;
   bench.create(kScaleSet);

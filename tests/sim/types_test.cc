@@ -53,6 +53,41 @@ TEST(SimTypes, EndOfAMachinesOperationMovesTheEtagOfItsSet) {
   EXPECT_EQ(after, before);
 }
 
+// What is about a scope.
+
+TEST(SimTypes, WhatIsAboutAScopeNeedsNoLocation) {
+  for (const char* type :
+       {"Microsoft.Authorization/locks", "Microsoft.Authorization/policyAssignments", "Microsoft.Insights/diagnosticSettings",
+        "Microsoft.Consumption/budgets", "Microsoft.Resources/links"}) {
+    Bench bench;
+    bench.create(kVault);
+    const std::string below = "/providers/" + std::string(type) + "/a";
+    for (const std::string& scope : {std::string(kGroup), kVault, std::string("/subscriptions/s1")})
+      EXPECT_LT(bench.ask("PUT", scope + below, R"({"properties":{}})").head.status, 300) << scope << below;
+  }
+}
+
+TEST(SimTypes, AScopeMayHaveItsSlashesEncoded) {
+  Bench bench;
+  bench.create(kVault);
+  const std::string lock = "/providers/Microsoft.Authorization/locks/l";
+  EXPECT_EQ(bench.ask("PUT", "/%2Fsubscriptions%2Fs1%2FresourceGroups%2Fg1" + lock, R"({"properties":{}})").head.status, 201);
+  EXPECT_EQ(bench.ask("GET", std::string(kGroup) + lock).head.status, 200);
+}
+
+TEST(SimTypes, SomeCreatesAreAnswered200) {
+  Bench bench;
+  const std::string site = path_of("Microsoft.Web/sites/w1");
+  bench.create(site);
+  for (const std::string& made : {site + "/config/appsettings", site + "/providers/Microsoft.Insights/diagnosticSettings/d"}) {
+    EXPECT_EQ(bench.ask("PUT", made, R"({"properties":{"a":"1"}})").head.status, 200) << made;
+    EXPECT_EQ(bench.ask("PUT", made, R"({"properties":{"a":"2"}})").head.status, 200) << made;
+  }
+  EXPECT_EQ(
+      bench.ask("PUT", std::string(kGroup) + "/providers/Microsoft.Authorization/locks/l", R"({"properties":{}})").head.status,
+      201);
+}
+
 // Clusters and their pools.
 
 TEST(SimTypes, PoolIsOneObjectWithItsProfileAndHasAnEtagOfItsOwn) {

@@ -195,11 +195,12 @@ TEST(Config, FaultsOfTheFileAndOfItsRuleFilesComeTogether) {
 
   const auto faults = texts_of(load_config(file, kSurroundings).faults);
   const std::string here = directory.path().string();
-  EXPECT_THAT(faults, ElementsAre(HasSubstr(here + "/armgate.json:1: /mode: must be a text"),
-                                  HasSubstr(here + "/rules/a.json:1: is not valid JSON"),
-                                  HasSubstr(here + "/rules/b.json:1: /rules/0: \"match/types\" is missing"),
-                                  HasSubstr(here + "/armgate.json:3: /rules/1: there is no file or directory"),
-                                  HasSubstr(here + "/armgate.json:3: /rules/2: the directory")));
+  EXPECT_THAT(faults,
+              ElementsAre(HasSubstr(here + "/armgate.json:1: /mode: must be \"protect\" or \"observe\" or \"off\", but is"),
+                          HasSubstr(here + "/rules/a.json:1: is not valid JSON"),
+                          HasSubstr(here + "/rules/b.json:1: /rules/0: \"match/types\" is missing"),
+                          HasSubstr(here + "/armgate.json:3: /rules/1: there is no file or directory"),
+                          HasSubstr(here + "/armgate.json:3: /rules/2: the directory")));
 }
 
 TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {

@@ -69,7 +69,8 @@ TEST(OptionTable, OneOptionIsSetAsItsTableEntryAllows) {
 
   set_option(config, "mode", "of", "--mode", faults);
   ASSERT_EQ(faults.size(), 1u);
-  EXPECT_EQ(rules::to_text(faults[0]), "--mode: \"of\" is not a valid value; did you mean \"off\"?");
+  EXPECT_EQ(rules::to_text(faults[0]),
+            "--mode: \"of\" is not a valid value; did you mean \"off\"? valid here: \"protect\", \"observe\" and \"off\"");
   EXPECT_EQ(config.mode, rules::Mode::Off);
 }
 

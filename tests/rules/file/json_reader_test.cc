@@ -132,16 +132,18 @@ TEST(JsonReader, EachWrongValueIsNamedAtItsLineAndPointer) {
       {R"("group": {"inner": {"text": 1}})", "/group/inner/text: must be a text, but is the number 1"},
       {R"("group": 5)", "/group: must be an object, but is the number 5"},
       {R"("group": {"inner": []})", "/group/inner: must be an object, but is an array"},
-      {R"("list": "aa")", "/list: must be an array of texts, but is the text \"aa\""},
-      {R"("list": [])", "/list: must name at least 1"},
+      {R"("list": "aa")", "/list: must be an array of texts, but is the text \"aa\"; write [\"aa\"]"},
+      {R"("list": [])", "/list: must name at least 1, but names 0; add to it"},
       {R"("list": ["aa", 1])", "/list/1: must be a text, but is the number 1"},
       {R"("list": ["aa", "odd"])", "/list/1: \"odd\" is not of even length"},
       {R"("list": ["aX", "bb", "ax"])", "/list/2: \"ax\" is in this list already; remove one"},
-      {R"("shade": "drak")", "/shade: \"drak\" is not a valid value; did you mean \"dark\"?"},
+      {R"("shade": "drak")",
+       "/shade: \"drak\" is not a valid value; did you mean \"dark\"? valid here: \"light\" and \"dark\""},
       {R"("shade": "purple")", "/shade: \"purple\" is not a valid value; valid here: \"light\" and \"dark\""},
-      {R"("shade": false)", "/shade: must be a text, but is false"},
-      {R"("chosen": [])", "/chosen: must name at least 1"},
-      {R"("chosen": ["PUT", "PTACH"])", "/chosen/1: \"PTACH\" is not a valid value; did you mean \"PATCH\"?"},
+      {R"("shade": false)", "/shade: must be \"light\" or \"dark\", but is false"},
+      {R"("chosen": [])", "/chosen: must name at least 1, but names 0; add to it"},
+      {R"("chosen": ["PUT", "PTACH"])",
+       "/chosen/1: \"PTACH\" is not a valid value; did you mean \"PATCH\"? valid here: \"PUT\", \"PATCH\" and \"DELETE\""},
       {R"("chosen": ["PUT", "PUT"])", "/chosen/1: \"PUT\" is in this list already; remove one"},
       {R"("entries": [])", "/entries: must be an object, but is an array"},
       {R"("entries": {"odd": {}})", "/entries/odd: \"odd\" is not of even length"},
@@ -151,7 +153,7 @@ TEST(JsonReader, EachWrongValueIsNamedAtItsLineAndPointer) {
       {R"("entries": {"a/~b": 1})", "/entries/a~1~0b: must be an object, but is the number 1"},
       {R"("doors": {})", "/doors: must be an array of objects, but is an object"},
       {R"("doors": [7])", "/doors/0: must be an object, but is the number 7"},
-      {R"("doors": [{}])", "/doors/0: \"label\" is missing: what stands on it"},
+      {R"("doors": [{}])", "/doors/0: \"label\" is missing: what stands on it; add \"label\": ..."},
       {R"("cuont": 1)", "/cuont: \"cuont\" is not a known key; did you mean \"count\"?"},
       {R"("group": {"sapn": "1s"})", "/group/sapn: \"sapn\" is not a known key; did you mean \"span\"?"},
       {R"("group": {"zzzzzz": 1})",
@@ -189,7 +191,7 @@ TEST(JsonReader, AllFaultsComeAtOnceInTheOrderOfLines) {
   const auto faults =
       faults_in("{\n\"shade\": \"drak\",\n\"zz\": 1,\n\"count\": 0,\n\"count\": 1,\n\"group\": {\n\"span\": 5\n}\n}", places);
   ASSERT_EQ(faults.size(), 5u);
-  EXPECT_EQ(faults[0], "f.json:1: \"name\" is missing: what it is called");
+  EXPECT_EQ(faults[0], "f.json:1: \"name\" is missing: what it is called; add \"name\": ...");
   EXPECT_EQ(faults[1].rfind("f.json:2: /shade: ", 0), 0u) << faults[1];
   EXPECT_EQ(faults[2].rfind("f.json:3: /zz: ", 0), 0u) << faults[2];
   EXPECT_EQ(faults[3], "f.json:5: /count: stands here a second time, first on line 4; remove one");

@@ -138,7 +138,7 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("guard": {"kind": "none", "star": "strengthen"})", "/guard/star", "no ETag goes along"},
            {R"("guard": {"methods": ["PUT", "PATCH"], "patch": "send"})", "/guard/patch", "remove one of them"},
            {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
-           {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
+           {R"("guard": {"kind": true})", "/guard/kind", R"(must be "auto" or "etag" or "verify" or "none", but is true)"},
            {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},
            {R"("guard": {"methods": ["put"]})", "/guard/methods/0", R"(did you mean "PUT"?)"},
            {R"("guard": {"methods": []})", "/guard/methods", "must name at least 1"},
@@ -333,7 +333,8 @@ TEST(RuleFile, WhatIsWrongElsewhereHidesNoFault) {
       "\"errors\": [{\"class\": \"busy\", \"status\": [503], \"codes\": [\"X\"]}],\n"
       "\"queue_timeouts\": [{\"user_agent\": \"x\", \"wait_max\": \"1s\"}, {\"user_agent\": \"tool\", \"wait_max\": \"1s\"}, {\"user_agent\": \"mytool\", \"wait_max\": \"1s\"}]}",
       {{3, "/rules/1", "must be an object"},
-       {4, "", "rule \"one\" can never match \"a.b/c\": rule \"all\" on line 2 takes it first"},
+       {4, "",
+        "rule \"one\" can never match \"a.b/c\": rule \"all\" on line 2 takes it first; put this rule before that one, or remove it"},
        {5, "/rules/3/mode", "is not a valid value"},
        {6, "/rules/4/lease", "\"max\" is longer than \"cap\""},
        {7, "/errors/0/status/0", "does not prove"},

@@ -1,4 +1,4 @@
-// resume_later.h – lets a parked run go on at a later turn of its event loop.
+// resume_later.h – lets a parked run go on in a later iteration of its event loop.
 #pragma once
 
 #include <boost/asio/post.hpp>

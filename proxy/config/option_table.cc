@@ -181,7 +181,7 @@ void add_protection(SettingTable& table, Config& config) {
           {"/queue/reservation_ttl", TimeSpan{&queue.reservation_ttl, seconds(0), hours(24)},
            "how long a client that was told to come back, or left, may stay away from its place while it could go on; 0s: no places are kept"},
           {"/queue/claim_timeout", TimeSpan{&queue.claim_timeout, seconds(0), hours(1)},
-           "how long others wait for such a client when its turn comes; then they go by"},
+           "how long others wait for such a client when it is first in line; then they go by"},
           {"/queue/reservation_age_max", TimeSpan{&queue.reservation_age_max, seconds(1), hours(24)},
            "how long its place is kept in all"},
           {"/history/think_max", TimeSpan{&history.think_max, seconds(1), hours(24)},

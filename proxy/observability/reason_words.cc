@@ -57,7 +57,7 @@ constexpr std::array kRows = {
          "repair or delete the resource; armgate sick and armgate blame tell more"}},
     // Told to come again.
     Row{"budget-used-up",
-        {"what ARM takes of its principal is used up, and its turn did not come in time",
+        {"what ARM takes of its principal is used up, and its share did not come in time",
          "fewer requests, or more than one principal; armgate status tells who waits"}},
     Row{"waited-too-long",
         {"told to come again: it waited as long as its client can", "find who holds it; its place in the queue is kept"}},

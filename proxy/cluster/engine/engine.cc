@@ -291,7 +291,7 @@ Result<void> Engine::wait_on() {
 }
 
 // One round: tell, or hear.
-Result<void> Engine::turn() {
+Result<void> Engine::do_round() {
   if (!connection_) {
     if (auto connected = connect_again(); !connected) return connected;
   } else if (connection_->is_waiting()) {
@@ -338,7 +338,7 @@ void Engine::sleep(Duration most) {
 
 void Engine::run() {
   while (!closing_.load()) {
-    if (const auto done = turn(); !done) {
+    if (const auto done = do_round(); !done) {
       fail(done.error());
       continue;
     }

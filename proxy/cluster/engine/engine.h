@@ -85,7 +85,7 @@ class Engine {
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   void note(const Found& found);
-  Result<void> turn();
+  Result<void> do_round();
   Result<void> delete_old();
   Result<void> now_and_then();
   void fail(const Error& error);

@@ -5,7 +5,7 @@
 //
 // How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else requests stand
 // in line; the client that was let go least often since it came is next, of its requests those that others wait for first (Rank), then
-// the oldest. A client that comes begins where the line is: nobody saves turns up. What is refilled is measured; until then it is what
+// the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is measured; until then it is what
 // ARM's documented buckets have (docs/arm.md). One request in each kProbe goes whatever is estimated: only an answer tells more.
 //
 // Invariants

@@ -24,8 +24,8 @@ Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std:
 bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
 
 // Suspends until it is let go.
-Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, ClientWait& client_wait,
-                                 Budgets::Ticket& place) {
+Task<ClientWait::End> await_grant(const Parts& parts, const Executor& executor, ClientWait& client_wait,
+                                  Budgets::Ticket& place) {
   while (true) {
     const TimePoint now = parts.clock.now();
     const TimePoint look = std::min(std::max(place.due(now), now + Duration(1)), now + kLongestLook);
@@ -63,7 +63,7 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
     co_return std::move(share);
   }
   parts.shared.counters.paced.fetch_add(1, std::memory_order_relaxed);
-  const auto end = co_await await_turn(parts, exchange.executor, client_wait, *place);
+  const auto end = co_await await_grant(parts, exchange.executor, client_wait, *place);
   exchange.report.waited += parts.clock.now() - asked;
   switch (end) {
     case ClientWait::End::Ready:

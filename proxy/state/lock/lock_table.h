@@ -161,7 +161,7 @@ class QueuePosition {
   // signalled whenever it would be.
   void yield();
   void yield_here();
-  // Takes its position again, and is granted if it is its turn.
+  // Takes its position again, and is granted if it is first.
   void rejoin();
   // Whether it is granted, or would be if it did not yield.
   bool is_next() const;

@@ -129,7 +129,7 @@ void SimLog::Member::hear() {
 
 void SimLog::Member::wake() {
   if (std::exchange(busy_, true)) return;
-  log_.clock_.at(log_.clock_.now(), [self = shared_from_this()] { self->turn(); });
+  log_.clock_.at(log_.clock_.now(), [self = shared_from_this()] { self->do_round(); });
 }
 
 void SimLog::Member::beat() {
@@ -141,13 +141,13 @@ void SimLog::Member::beat() {
   });
 }
 
-// As Engine::turn() (proxy/cluster/engine/engine.cc): the engine's time is asked for now and then, and no append tells it.
-void SimLog::Member::turn() {
+// As Engine::do_round() (proxy/cluster/engine/engine.cc): the engine's time is asked for now and then, and no append tells it.
+void SimLog::Member::do_round() {
   if (replica_ == nullptr) return;
   const TimePoint asked = log_.clock_.now();
   const TimePoint reached = std::max(log_.away_until_, cut_until_);
   if (asked < reached) {
-    log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->turn(); });
+    log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->do_round(); });
   } else if (replica_->positions().is_due(asked, log_.faults_.lease / 10)) {
     learn();
   } else {
@@ -162,7 +162,7 @@ void SimLog::Member::learn() {
     log.clock_.at(log.clock_.now() + log.way(log.questions_), [self, asked, told = log.time()] {
       if (self->replica_ == nullptr) return;
       self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
-      self->turn();
+      self->do_round();
     });
   });
 }
@@ -180,7 +180,7 @@ void SimLog::Member::append() {
     const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way(log.rng_));
     log.clock_.at(back, [self, asked, is_lost] {
       if (self->replica_ == nullptr) return;
-      if (is_lost) return self->turn();
+      if (is_lost) return self->do_round();
       self->replica_->confirm(asked, self->log_.clock_.now());
       self->read();
       self->busy_ = false;

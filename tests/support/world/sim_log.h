@@ -119,7 +119,7 @@ class SimLog::Member : public std::enable_shared_from_this<Member> {
   friend class SimLog;
   void begin();
   void wake();
-  void turn();
+  void do_round();
   void learn();
   void append();
   void hear();

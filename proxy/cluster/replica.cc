@@ -216,8 +216,8 @@ Task<std::optional<bool>> Replica::probe(const Hash128& resource, uint64_t judge
 }
 
 void Replica::confirm(TimePoint asked, TimePoint answered) {
-  sends_until_.store(asked + options_.lease - options_.lease / 5, std::memory_order_relaxed);
-  apart_from_.store(answered + options_.lease, std::memory_order_relaxed);
+  sends_until_.store(asked + options_.membership_lease - options_.membership_lease / 5, std::memory_order_relaxed);
+  apart_from_.store(answered + options_.membership_lease, std::memory_order_relaxed);
 }
 
 SendLimits Replica::limits_of_one(TimePoint deadline) const {

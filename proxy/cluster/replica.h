@@ -80,12 +80,12 @@ class Replica final : public Teller {
  public:
   struct Options {
     ReplicaId id = 0;
-    Duration lease = std::chrono::seconds(10);  // for so long the others wait for its next word
-    Duration quiet{};                           // for so long after a death they leave what was under way alone
-    size_t queue_max = 10'000;                  // events that wait for the log, and
-    size_t queue_bytes_max = 64u << 20;         // their bodies; beyond, reads are not told, but that some are missing
-    HashKey hash_key{};                         // of the cluster; by it bodies are known
-    size_t hashed_least = 256;                  // bytes of a body from which on it is told by its hash
+    Duration membership_lease = std::chrono::seconds(10);  // for so long the others wait for its next word
+    Duration quiet{};                                      // for so long after a death they leave what was under way alone
+    size_t queue_max = 10'000;                             // events that wait for the log, and
+    size_t queue_bytes_max = 64u << 20;  // their bodies; beyond, reads are not told, but that some are missing
+    HashKey hash_key{};                  // of the cluster; by it bodies are known
+    size_t hashed_least = 256;           // bytes of a body from which on it is told by its hash
   };
   struct Tables {
     Clock& clock;

@@ -41,7 +41,7 @@ struct EngineOptions {
 // A cluster as a replica finds it.
 struct Joined {
   ReplicaId id = 0;
-  Duration lease{};
+  Duration membership_lease{};
   HashKey hash_key{};
   Duration known_for{};  // since when nothing is missing in the log
 };
@@ -67,7 +67,7 @@ class Engine {
 
  private:
   static TimePoint now();
-  Duration beat_every() const { return joined_.lease / 10; }
+  Duration beat_every() const { return joined_.membership_lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);

@@ -74,10 +74,11 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(clock, history));
-  member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
-                                                                                  .lease = (*engine)->joined().lease,
-                                                                                  .quiet = config.cluster.quiet,
-                                                                                  .hash_key = (*engine)->joined().hash_key});
+  member->replica_ =
+      std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
+                                                                   .membership_lease = (*engine)->joined().membership_lease,
+                                                                   .quiet = config.cluster.quiet,
+                                                                   .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   return member;
@@ -93,7 +94,7 @@ ClusterView ClusterMember::view() const {
   const auto left = std::max<Duration>(replica_->apart_from() - clock_.now(), Duration::zero());
   return {.replica = replica_->id(),
           .engine_up = health.is_reachable,
-          .lease_left = left,
+          .membership_lease_left = left,
           .alive = health.alive,
           .synchronous = health.synchronous,
           .warnings = std::move(health.warnings),

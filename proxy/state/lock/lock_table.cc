@@ -129,8 +129,8 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
   claim->bits = bits;
   ShardsLocked locked(*this, *claim);
   const bool at_once = may_hold(*claim);  // then it waits in no queue, however full
-  // A run's lease is one of few (RunLeases::Options), and goes before all that wait.
-  const bool is_bounded = claim->info.priority != ClaimInfo::Priority::Lease;
+  // A run lease is one of few (RunLeases::Options), and goes before all that wait.
+  const bool is_bounded = claim->info.priority != ClaimInfo::Priority::RunLease;
   const bool table_full = waiting_.load(std::memory_order_relaxed) >= options_.waiters_max;
   for (const auto& key : claim->keys) {
     const size_t waiting = state_of(key.hash).waiting.size();

@@ -1,4 +1,4 @@
-// run_leases.h – resources that one client keeps for a whole run of writes (docs/decisions/0015).
+// run_leases.h – the resources that one client keeps for a run, several writes that belong together (docs/decisions/0015).
 //
 // Why: a repair deletes and makes anew what others write to as well; between two of its writes nobody may come in. So the run asks for
 // a lease before its first write, renews it while it works, and gives it back. Everybody else queues, as behind a write.

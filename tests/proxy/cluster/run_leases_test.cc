@@ -52,7 +52,7 @@ struct Side {
   std::shared_ptr<std::optional<Replica::Place>> write(const Hash128& client) {
     ClaimInfo info;
     info.client = client;
-    if (leases.lets_in(client, {{"pool", rules::LockMode::Exclusive}})) info.priority = ClaimInfo::Priority::InLease;
+    if (leases.lets_in(client, {{"pool", rules::LockMode::Exclusive}})) info.priority = ClaimInfo::Priority::InRunLease;
     auto place = std::make_shared<std::optional<Replica::Place>>();
     spawn(rig.loop.get_executor(), claim(std::move(info), place));
     rig.pass(seconds(2));

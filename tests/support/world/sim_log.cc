@@ -11,7 +11,7 @@ using cluster::Row;
 
 std::shared_ptr<SimLog::Member> SimLog::join(cluster::Replica& replica, std::function<void()> end) {
   auto member = std::make_shared<Member>(*this, replica, std::move(end));
-  lives_[replica.id()] = {clock_.now() + faults_.lease, clock_.now()};
+  lives_[replica.id()] = {clock_.now() + faults_.membership_lease, clock_.now()};
   members_.push_back(member);
   member->begin();
   return member;
@@ -70,10 +70,10 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
   if (own.dead)
     return Appended::Dead;  // all that it would have changed is rolled back: whom it finds dead is found by the next one
   const TimePoint now = clock_.now();
-  const bool was_silent = now - last_append_ > faults_.lease / 2;
+  const bool was_silent = now - last_append_ > faults_.membership_lease / 2;
   for (auto& [id, life] : lives_) {
     if (!was_silent || life.dead || life.left) continue;
-    life.alive_until = now + faults_.lease;
+    life.alive_until = now + faults_.membership_lease;
   }
   Row row;
   row.begun = time_of_row();
@@ -83,7 +83,7 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
     life.dead = true;
     row.dead.push_back(id);
   }
-  own.alive_until = now + faults_.lease;
+  own.alive_until = now + faults_.membership_lease;
   last_append_ = now;
   if (is_new) row.batch = batch->number;
   if (is_new) row.events = batch->events;
@@ -133,7 +133,7 @@ void SimLog::Member::wake() {
 }
 
 void SimLog::Member::beat() {
-  log_.clock_.at(log_.clock_.now() + log_.faults_.lease / 10, [self = shared_from_this()] {
+  log_.clock_.at(log_.clock_.now() + log_.faults_.membership_lease / 10, [self = shared_from_this()] {
     if (self->replica_ == nullptr) return;
     self->replica_->look_at_askers();
     self->wake();
@@ -148,7 +148,7 @@ void SimLog::Member::do_round() {
   const TimePoint reached = std::max(log_.away_until_, cut_until_);
   if (asked < reached) {
     log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->do_round(); });
-  } else if (replica_->positions().is_due(asked, log_.faults_.lease / 10)) {
+  } else if (replica_->positions().is_due(asked, log_.faults_.membership_lease / 10)) {
     learn();
   } else {
     append();

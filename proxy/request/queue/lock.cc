@@ -46,7 +46,7 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
 
 Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
   ClaimInfo info = info_of(write, keys);
-  const bool is_in_run_lease = info.priority == ClaimInfo::Priority::InRunLease;  // its places of before are behind others
+  const bool is_in_run_lease = info.priority == ClaimInfo::Priority::InRunLease;  // its positions of before are behind others
   auto kept = redeem_reservation(write, keys);
   if (kept && !is_in_run_lease) return *std::move(kept);
   auto& locks = write.parts.shared.locks;

@@ -212,7 +212,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
     parts.store.record_outcome(id, known);
-    // It was only waiting, for ARM instead of for another write. Who is not told to come again (ARM is away) leaves no place behind.
+    // It was only waiting, for ARM instead of for another write. Who is not told to come again (ARM is away) leaves no position behind.
     const bool is_over = outcome.kind == Outcome::Kind::TryLater && outcome.answer.head.fields.get("Retry-After").empty();
     if (had_no_effect(outcome.kind) && !is_over) reserve_position(write, std::move(intent).take_lease());
     return;

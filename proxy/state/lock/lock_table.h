@@ -57,7 +57,7 @@ struct ClaimInfo {
   enum class Priority { None, Turn, InTurn, RunLease, InRunLease } priority = Priority::None;
   bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
   Hash128 resource{};    // key of what it writes; zero: not known
-  Hash128 bytes{};  // the request's hash, by which a place that is kept for it is known (reservations.h); zero: it has none
+  Hash128 bytes{};  // the request's hash, by which a position that is kept for it is known (reservations.h); zero: it has none
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.
@@ -185,7 +185,7 @@ class QueuePosition {
   std::shared_ptr<internal::Claim> claim_;
 };
 
-// A place in the queues that comes later: nothing until then. To destroy it gives the place up.
+// A position in the queues that comes later: nothing until then. To destroy it gives the position up.
 using ComingPosition = std::function<std::optional<QueuePosition>()>;
 
 class LockTable {

@@ -39,7 +39,7 @@ std::optional<Error> RunLeases::taken_by_another(const std::vector<std::string>&
   };
   for (const std::string& id : ids) {
     const Hash128 resource = locks_.key_of(id);
-    for (const auto& [other_id, other] : leases_) {  // also those that have no place yet
+    for (const auto& [other_id, other] : leases_) {  // also those that have no position yet
       if (std::ranges::binary_search(other.resources, resource))
         return in_lease(id, other.client_label, other.since, other.purpose);
     }

@@ -366,7 +366,7 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
       return sent.contains(entry.second.claim) && entry.second.write.client == whose;
     };
     const bool may_be_sent = sending.sent || std::any_of(intents_.begin(), intents_.end(), is_its_own);
-    ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::Unknown : SendingLedger::Ending::Kind::Expected;
+    ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::InDoubt : SendingLedger::Ending::Kind::Expected;
     tables_->clients.find_or_add(client, moment.time)->sendings().follow(ended, nullptr, moment);
     tables_->resources.apply_here(sending.resource, policy::WriteLeft{client, number});
     running_.erase(id);

@@ -133,13 +133,13 @@ class SendingLedger {
     bool as_recorded = false;  // Shared: it came with another credential, and must show what it may read
   };
 
-  // What became of a write.
+  // What became of a sending.
   struct Ending {
     enum class Kind {
       Expected,  // no effect, and its client is to come again
       Refused,   // a final answer, without effect
       Accepted,
-      Unknown,  // it may have taken effect
+      InDoubt,  // it may have taken effect
     } kind = Kind::Refused;
     std::shared_ptr<const arm::Response> answer;  // null: not to be had again
     std::string reason;                           // what its headers say was done; empty if nothing was

@@ -10,7 +10,7 @@
 //
 // Invariants
 //   1. While the bucket is not known, or was not told of for kBelieved, nobody stands in line.
-//   2. Who is first in line goes at due() at the latest; after a 429 nobody goes before its Retry-After is over.
+//   2. The first in line goes at due() at the latest; after a 429 nobody goes before its Retry-After is over.
 // Pure: time is handed in. Threads: none.
 #pragma once
 

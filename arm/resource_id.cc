@@ -231,7 +231,7 @@ std::string text_of(const TypeName& type, const Segments& segments) {
   return text;
 }
 
-// Walks type and name in turns. "providers" where a type is due opens a namespace: on the tenant, or on the resource
+// Walks type and name alternately. "providers" where a type is due opens a namespace: on the tenant, or on the resource
 // read so far, which it then extends. "providers" where a name is due is a name.
 Reading read_segments(const Segments& segments) {
   Reading reading;

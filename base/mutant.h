@@ -29,7 +29,7 @@ enum class Mutant {
   LockReleasedAtAnswer,         // an operation that still runs holds nothing
   ParentNotLocked,              // a write locks itself alone
   LastComeFirstServed,          // the queue is a stack
-  GrantLostOnCancel,            // who is away when its turn comes takes the turn along
+  GrantLostOnCancel,            // who is away when it is granted takes the grant along
   ReservationIgnored,           // who comes back stands at the end again
   LeaverIsSent,                 // whoever left the queue is sent all the same
   LiveWritersJoined,            // the same bytes without an id are the same write, though the first one's sender still listens

@@ -127,7 +127,7 @@ struct Rig {
   }
 
   void serve(Exchange& exchange) {
-    const RealClock::Turn turn;  // as where an event loop is told of a request
+    const RealClock::LoopIteration iteration;  // as where an event loop is told of a request
     exchange.report = {};
     exchange.delivered = false;
     exchange.arrived = common.clock.next_moment();

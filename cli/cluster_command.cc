@@ -48,7 +48,7 @@ ordered_json to_json(const cluster::Found& found, const std::vector<std::string>
   ordered_json json = {{"version", found.version ? ordered_json(*found.version) : ordered_json(nullptr)},
                        {"standby", found.is_standby},
                        {"synchronous_standbys", found.synchronous ? ordered_json(*found.synchronous) : ordered_json(nullptr)},
-                       {"lease_seconds", std::chrono::duration<double>(found.lease).count()},
+                       {"lease_seconds", std::chrono::duration<double>(found.membership_lease).count()},
                        {"log_rows", found.rows},
                        {"log_bytes", found.bytes},
                        {"warnings", warnings},
@@ -66,8 +66,8 @@ ordered_json to_json(const cluster::Found& found, const std::vector<std::string>
 std::string to_text(const cluster::Found& found) {
   if (!found.version) return {};
   std::string text = fmt::format("tables of version {}, lease {} s, {} rows in the log ({} bytes), {} synchronous standby(s)\n",
-                                 *found.version, std::chrono::duration<double>(found.lease).count(), found.rows, found.bytes,
-                                 found.synchronous ? std::to_string(*found.synchronous) : "unknown");
+                                 *found.version, std::chrono::duration<double>(found.membership_lease).count(), found.rows,
+                                 found.bytes, found.synchronous ? std::to_string(*found.synchronous) : "unknown");
   for (const auto& member : found.members) {
     text += fmt::format("{:>6}  {:<7} {}  armgate {}, joined {} s ago\n", member.id, member.state, member.name, member.program,
                         member.seconds);
@@ -82,7 +82,7 @@ int cluster_init(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   auto reached = reach(*config, cluster::PgConnection::For::Writing);
   if (!reached) return fail(context, reached.error());
-  const auto lease = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.lease));
+  const auto lease = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.membership_lease));
   if (const auto made = cluster::make_tables(reached->engine, reached->key, lease); !made) return fail(context, made.error());
   if (const auto found = cluster::look_at(reached->engine)) warn(context, cluster::warnings_of(*found));
   fmt::print(context.out, "armgate: the cluster's tables are made\n");

@@ -43,7 +43,7 @@ struct Asked {
   std::vector<std::string> files;  // to migrate
   bool dry_run = false;            // only tell what would be done
   std::string completed_shell;
-  double lease = 10;  // seconds, of a cluster's replicas
+  double membership_lease = 10;  // seconds, of a cluster's replicas
   struct Heal {
     std::string cluster;
     std::string pool = "system";

@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "cli/ca/trust_store.h"
-#include "cli/doctor/probe.h"
+#include "cli/doctor/ask_through.h"
 #include "cli/process/exec.h"
 #include "cli/view/top.h"
 #include "proxy/config/config.h"
@@ -39,7 +39,7 @@ struct CliContext {
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
   std::function<int(const Config&, const heal::HealRequest&, std::ostream& out, std::ostream& err)> heal{};
   std::function<bool(const std::string& address)> somebody_listens;
-  std::function<Result<ProbeAnswer>(const ProbeQuestion&)> ask_through;
+  std::function<Result<ProxiedAnswer>(const ProxiedQuestion&)> ask_through;
   std::function<std::optional<TerminalSize>()> terminal;  // that `out` is; nothing if it is none
   std::function<void(Duration)> pause;
   SystemTrust trust;  // the certificates that the system trusts

@@ -299,7 +299,7 @@ Commands declare_cluster(CLI::App& app, Asked& asked, const Flags& flags) {
   CLI::App* command = app.add_subcommand("cluster", "Several armgates that serve as one (cluster.engine)");
   command->require_subcommand(1);
   CLI::App* init = command->add_subcommand("init", "Make the tables that they share");
-  init->add_option("--lease", asked.lease, "Seconds after which a replica that says nothing is taken for dead")
+  init->add_option("--lease", asked.membership_lease, "Seconds after which a replica that says nothing is taken for dead")
       ->check(CLI::Range(1.0, 300.0))
       ->capture_default_str();
   CLI::App* upgrade = command->add_subcommand("upgrade", "Bring tables of an earlier version to this one's");

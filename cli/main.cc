@@ -22,7 +22,7 @@
 #include "certs/record_pool.h"
 #include "cli/cli.h"
 #include "cli/context.h"
-#include "cli/doctor/probe.h"
+#include "cli/doctor/ask_through.h"
 #include "cli/heal/link/run_heal.h"
 #include "cli/process/core_dumps.h"
 #include "cli/process/exec.h"

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/doctor/probe.h"
+#include "cli/doctor/ask_through.h"
 #include "cli/doctor/runtimes.h"
 #include "proxy/config/config.h"
 #include "proxy/config/tool_environment.h"
@@ -34,8 +34,8 @@ struct DoctorWorld {
   Environment environment;
   WallTime now;
   std::function<bool(const std::string& address)> somebody_listens;
-  std::function<Result<std::string>(const Config&)> status;               // of the service, JSON
-  std::function<Result<ProbeAnswer>(const ProbeQuestion& question)> ask;  // through the proxy
+  std::function<Result<std::string>(const Config&)> status;                   // of the service, JSON
+  std::function<Result<ProxiedAnswer>(const ProxiedQuestion& question)> ask;  // through the proxy
   std::function<RuntimeVerdict(const Runtime&, const RuntimeQuestion&)> try_runtime;
 };
 

@@ -184,10 +184,10 @@ std::vector<ShownQueue> queues_of(const ShownStatus& status) {
     if (is_new) queues.push_back({*by_id.at(root), {}});
     if (write.id != root) queues[at->second].waiting.push_back(write);
   }
-  const auto turn_is_before = [](const ShownWrite& a, const ShownWrite& b) {
+  const auto comes_before = [](const ShownWrite& a, const ShownWrite& b) {
     return a.ahead != b.ahead ? a.ahead < b.ahead : a.id < b.id;
   };
-  for (auto& queue : queues) std::stable_sort(queue.waiting.begin(), queue.waiting.end(), turn_is_before);
+  for (auto& queue : queues) std::stable_sort(queue.waiting.begin(), queue.waiting.end(), comes_before);
   std::stable_sort(queues.begin(), queues.end(),
                    [](const ShownQueue& a, const ShownQueue& b) { return a.waiting.size() > b.waiting.size(); });
   return queues;

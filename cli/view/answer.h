@@ -112,7 +112,7 @@ struct ShownStatus {
   std::optional<Cluster> cluster{};  // nothing: it is alone
 };
 
-// A write and, in the order of their turns, those that wait for it or for somebody who does.
+// A write and, in the order in which they come, those that wait for it or for somebody who does.
 struct ShownQueue {
   ShownWrite first;
   std::vector<ShownWrite> waiting;

@@ -106,11 +106,11 @@ Result<std::string> fetch_history(const Config& config, size_t most, std::string
   return fetch(config, fmt::format("/history{}?last={}{}", in_url(resource), std::min(most, kHistoryMax), only));
 }
 
-Result<std::string> take_lease(const Config& config, std::string_view wanted, std::string_view who) {
+Result<std::string> take_run_lease(const Config& config, std::string_view wanted, std::string_view who) {
   return ask_for_lease(config, "POST /leases", who, wanted);
 }
 
-Result<std::string> renew_lease(const Config& config, std::string_view lease, std::string_view who) {
+Result<std::string> renew_run_lease(const Config& config, std::string_view lease, std::string_view who) {
   return ask_for_lease(config, fmt::format("POST /leases/{}", lease), who);
 }
 

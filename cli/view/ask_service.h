@@ -26,10 +26,10 @@ Result<std::string> fetch_history(const Config& config, size_t most, std::string
 // `resource` is its id, `who` a client name (base/client_name.h) for the service's log.
 Result<std::string> unlock_resource(const Config& config, std::string_view resource, std::string_view who);
 
-// A lease for a run of writes (proxy/observability/admin/admin_leases.h): `wanted` is what POST /leases takes, `lease` the lease's id; the
+// A run lease (proxy/observability/admin/admin_leases.h): `wanted` is what POST /leases takes, `lease` the lease's id; the
 // answer is the lease, JSON. Closed: there is no such lease any more. BadInput: it is refused.
-Result<std::string> take_lease(const Config& config, std::string_view wanted, std::string_view who);
-Result<std::string> renew_lease(const Config& config, std::string_view lease, std::string_view who);
+Result<std::string> take_run_lease(const Config& config, std::string_view wanted, std::string_view who);
+Result<std::string> renew_run_lease(const Config& config, std::string_view lease, std::string_view who);
 Result<std::string> release_lease(const Config& config, std::string_view lease, std::string_view who);
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-// resume_later.h – lets a parked run go on at a later turn of its event loop.
+// resume_later.h – lets a parked root task go on in a later iteration of its event loop.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -10,9 +10,9 @@
 namespace armgate {
 
 // Returns at once. Threads: any.
-inline void resume_later(const Executor& executor, Parked run) {
-  GATE_CHECK(static_cast<bool>(executor), "a run goes on at an executor");
-  boost::asio::post(executor, std::move(run));
+inline void resume_later(const Executor& executor, Parked parked) {
+  GATE_CHECK(static_cast<bool>(executor), "a root task goes on at an executor");
+  boost::asio::post(executor, std::move(parked));
 }
 
 }  // namespace armgate

@@ -9,24 +9,23 @@
 namespace armgate {
 namespace {
 
-// The first task of a run, which nobody awaits: its frame goes when it has ended.
+// A root task, which nobody awaits: its frame goes when it has ended.
 struct First {
   struct promise_type : internal::PromiseBase {
     promise_type(const Executor& executor, Task<void>&)
-        : own_run(executor, std::coroutine_handle<promise_type>::from_promise(*this)) {
-      run = &own_run;
+        : own_root(executor, std::coroutine_handle<promise_type>::from_promise(*this)) {
+      root = &own_root;
     }
-    First get_return_object() { return {Parked(own_run, std::coroutine_handle<promise_type>::from_promise(*this))}; }
+    First get_return_object() { return {Parked(own_root, std::coroutine_handle<promise_type>::from_promise(*this))}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
-    internal::RootTask own_run;
+    internal::RootTask own_root;
   };
   Parked parked;
 };
 
 First begin(Executor, Task<void> task) {
-  Task<void> own =
-      std::move(task);  // parameters outlive the promise, and with it the run and its operation lease on the event loop
+  Task<void> own = std::move(task);  // parameters outlive the promise, and with it the root task and its hold on the event loop
   try {
     co_await std::move(own);
   } catch (const std::exception& e) {

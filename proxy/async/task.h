@@ -3,13 +3,14 @@
 // Why our own and not asio::awaitable: thirty tasks serve one GET, and each awaitable costs hundreds of instructions and memory
 // that has left the processor's cache (docs/decisions/0010).
 //
-// A task does nothing until it is awaited. Who awaits it goes on when it has ended, on the same thread. What spawn() started is a
-// run: a task that awaits a task and so on, of which only the last can do something.
+// A task does nothing until it is awaited. Who awaits it goes on when it has ended, on the same thread. spawn() starts a
+// root task: it awaits a task, which awaits another and so on, and only the last of them can do something. "The root task" means all
+// of them where it says who waits, goes on or is destroyed.
 //
 // Rules (docs/decisions/0002): no mutex and no view of a temporary is held across co_await; no capturing lambda is a
 // coroutine; clean-up belongs in destructors, because a cancelled coroutine may never run past its await.
-// Threads   a run goes on wherever its Parked is called: always on one event loop.
-// Cancel    destroying a task destroys what it awaits; destroying a Parked destroys the whole run.
+// Threads   a root task goes on wherever its Parked is called: always on one event loop.
+// Cancel    destroying a task destroys what it awaits; destroying a Parked destroys its root task.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -37,18 +38,18 @@ class RootTask {
   const Executor& executor() const { return executor_; }
   void destroy() { first_.destroy(); }
 
-  // Goes on at `place`, and with what that says comes next, until the run waits or has ended; it may be destroyed by then.
-  void go_on(std::coroutine_handle<> place) {
-    std::coroutine_handle<> next = place;
+  // Goes on at `task`, and with what that says comes next, until it waits or has ended; it may be destroyed by then.
+  void go_on(std::coroutine_handle<> task) {
+    std::coroutine_handle<> next = task;
     next_ = &next;
     while (next) std::exchange(next, nullptr).resume();
   }
   // To be called by what runs, last before it suspends.
-  void comes_next(std::coroutine_handle<> place) { *next_ = place; }
+  void comes_next(std::coroutine_handle<> task) { *next_ = task; }
 
  private:
   const Executor executor_;
-  const Executor work_;  // the event loop does not end before the run
+  const Executor work_;  // the event loop does not end before this
   const std::coroutine_handle<> first_;
   std::coroutine_handle<>* next_ = nullptr;
 };
@@ -61,7 +62,7 @@ struct PromiseBase {
     bool await_ready() noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> ended) noexcept {
-      ended.promise().run->comes_next(ended.promise().awaiting);
+      ended.promise().root->comes_next(ended.promise().awaiting);
     }
     void await_resume() noexcept {}
   };
@@ -74,7 +75,7 @@ struct PromiseBase {
       std::rethrow_exception(failure);
   }
 
-  RootTask* run = nullptr;
+  RootTask* root = nullptr;
   std::coroutine_handle<> awaiting;
   std::exception_ptr failure;
 };
@@ -123,9 +124,9 @@ class [[nodiscard]] Task {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> awaiting) {
       internal::PromiseBase& own = frame_.promise();
-      own.run = awaiting.promise().run;
+      own.root = awaiting.promise().root;
       own.awaiting = awaiting;
-      own.run->comes_next(frame_);
+      own.root->comes_next(frame_);
     }
     T await_resume() { return frame_.promise().take(); }
 
@@ -148,36 +149,36 @@ inline Task<void> internal::Promise<void>::get_return_object() {
   return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
 }
 
-// A suspended run: call it once to resume it. Without a call it is destroyed with this.
+// A suspended root task: call it once to resume it. Without a call it is destroyed with this.
 class Parked {
  public:
   Parked() = default;
-  Parked(internal::RootTask& run, std::coroutine_handle<> place) : run_(&run), place_(place) {}
-  Parked(Parked&& other) noexcept : run_(std::exchange(other.run_, nullptr)), place_(other.place_) {}
+  Parked(internal::RootTask& root, std::coroutine_handle<> suspended) : root_(&root), suspended_(suspended) {}
+  Parked(Parked&& other) noexcept : root_(std::exchange(other.root_, nullptr)), suspended_(other.suspended_) {}
   Parked& operator=(Parked&& other) noexcept {
     Parked(std::move(other)).swap(*this);
     return *this;
   }
   ~Parked() {
-    if (run_ != nullptr) run_->destroy();
+    if (root_ != nullptr) root_->destroy();
   }
 
-  explicit operator bool() const { return run_ != nullptr; }
+  explicit operator bool() const { return root_ != nullptr; }
   void swap(Parked& other) noexcept {
-    std::swap(run_, other.run_);
-    std::swap(place_, other.place_);
+    std::swap(root_, other.root_);
+    std::swap(suspended_, other.suspended_);
   }
   void operator()() {
-    GATE_CHECK(run_ != nullptr, "a run goes on once");
-    std::exchange(run_, nullptr)->go_on(place_);
+    GATE_CHECK(root_ != nullptr, "a root task goes on once");
+    std::exchange(root_, nullptr)->go_on(suspended_);
   }
 
  private:
-  internal::RootTask* run_ = nullptr;
-  std::coroutine_handle<> place_;
+  internal::RootTask* root_ = nullptr;
+  std::coroutine_handle<> suspended_;  // of its tasks the last
 };
 
-// co_await park(take): the run waits, and `take` is given it to make it go on later, on its own event loop: neither before `take`
+// co_await park(take): the root task waits, and `take` is given it to make it go on later, on its own event loop: neither before `take`
 // has returned nor from within.
 template <class Take>
 class Parking {
@@ -185,8 +186,8 @@ class Parking {
   explicit Parking(Take take) : take_(std::move(take)) {}
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> place) {
-    take_(Parked(*place.promise().run, place));
+  void await_suspend(std::coroutine_handle<Promise> task) {
+    take_(Parked(*task.promise().root, task));
   }
   void await_resume() const noexcept {}
 
@@ -199,13 +200,13 @@ Parking<Take> park(Take take) {
   return Parking<Take>(std::move(take));
 }
 
-// co_await current_executor(): where this run goes on.
+// co_await current_executor(): where this root task goes on.
 class CurrentExecutor {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> place) {
-    executor_ = place.promise().run->executor();
+  bool await_suspend(std::coroutine_handle<Promise> task) {
+    executor_ = task.promise().root->executor();
     return false;
   }
   Executor await_resume() { return std::move(executor_); }

@@ -48,7 +48,7 @@ struct Waiter::State {
 };
 
 Waiter::Waiter(const Executor& executor) : state_(make_pooled<State>(executor)) {}
-// A run that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own thread may
+// A root task that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own thread may
 // do that, or whoever takes everything down.
 Waiter::~Waiter() {
   Parked abandoned;  // destroyed after the mutex is free

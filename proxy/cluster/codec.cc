@@ -131,7 +131,8 @@ void each(A& a, ListAnswer& v) {
 }
 template <class A>
 void each(A& a, ClaimInfo& v) {
-  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority, v.is_turn, v.resource, v.bytes);
+  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run_purpose, v.priority, v.is_turn, v.resource,
+    v.bytes);
 }
 template <class A>
 void each(A& a, OperationResult& v) {

@@ -73,14 +73,14 @@ struct PageLost {
 };
 
 // A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes; where it
-// stood, if its place is reserved. Or a turn (ClaimInfo::is_turn) does.
+// stood, if its position is reserved. Or a turn (ClaimInfo::is_turn) does.
 struct Claimed {
   // Whoever waits for that; stays in the process.
   struct Asked {
     Waiter* waiter = nullptr;
-    std::optional<QueuePosition> place{};
+    std::optional<QueuePosition> position{};
     bool in_turn = false;       // it took its client's turn
-    bool was_reserved = false;  // its place was kept for it
+    bool was_reserved = false;  // its position was kept for it
   };
   ClaimId claim = 0;
   std::vector<rules::LockKey> keys;
@@ -95,7 +95,7 @@ struct Released {
   std::vector<Hash128> some;
 };
 
-// Its client was sent away, or left, before anything was sent: the place is kept for when it sends the same again, to any replica.
+// Its client was sent away, or left, before anything was sent: the position is kept for when it sends the same again, to any replica.
 struct Reserved {
   ClaimId claim = 0;
 };
@@ -111,7 +111,7 @@ struct LetIn {
   Own which = Own::Reentrant;
 };
 
-// A write is about to be sent. Its id is its place in the log.
+// A write is about to be sent. Its id says where it stands in the log.
 struct Intended {
   ClaimId claim = 0;
   JournaledWrite write;

@@ -6,8 +6,9 @@
 //
 // Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later. It holds while the engine's clock
 //            goes as fast as this machine's. A jump of it shows in the next answer, for that contradicts the one before; until then
-//            (a tenth of the lease: so often the engine is asked, however much there is to tell) a row that was begun after a jump back may be named. So it may after a jump
-//            that no answer contradicts: one shorter than two round trips and the drift since.
+//            (a tenth of the membership lease: so often the engine is asked, however much there is to tell) a row that was begun after
+//            a jump back may be named. So it may after a jump that no answer contradicts: one shorter than two round trips and the
+//            drift since.
 // Threads   any.
 #pragma once
 

@@ -71,8 +71,8 @@ Replica::Replica(Options options)
     : options_(options), bodies_(std::make_unique<ToldBodies>(options.hash_key, options.hashed_least)) {}
 Replica::~Replica() = default;
 
-QueuePosition Replica::kept_for(ClaimId claim, QueuePosition& place) {
-  return place.keep(std::make_shared<Keeper>(*this, claim));
+QueuePosition Replica::kept_for(ClaimId claim, QueuePosition& position) {
+  return position.keep(std::make_shared<Keeper>(*this, claim));
 }
 
 void Replica::post(Event event) {
@@ -178,12 +178,13 @@ ComingPosition Replica::claim_to_poll(const std::vector<rules::LockKey>& keys, C
   post(std::move(claimed));
   return [this, asked = std::move(asked)]() -> std::optional<QueuePosition> {
     MutexLock lock(&asked_mutex_);
-    return std::exchange(asked->place, std::nullopt);
+    return std::exchange(asked->position, std::nullopt);
   };
 }
 
-Task<std::optional<Replica::Place>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
-                                                   uint32_t bits, const Executor& executor, TimePoint until) {
+Task<std::optional<Replica::ClaimAnswer>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info,
+                                                         Waiter* waiter, uint32_t bits, const Executor& executor,
+                                                         TimePoint until) {
   Claimed claimed = new_claim(keys, std::move(info));
   claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{waiter});
   const auto asked = claimed.asked;
@@ -192,8 +193,8 @@ Task<std::optional<Replica::Place>> Replica::claim(const std::vector<rules::Lock
   co_await flush(executor, until);
   MutexLock lock(&asked_mutex_);
   asked->waiter = nullptr;  // nobody waits any more: it is given back as soon as it is there
-  if (!asked->place) co_return std::nullopt;
-  co_return Place{*std::exchange(asked->place, std::nullopt), asked->in_turn, asked->was_reserved};
+  if (!asked->position) co_return std::nullopt;
+  co_return ClaimAnswer{*std::exchange(asked->position, std::nullopt), asked->in_turn, asked->was_reserved};
 }
 
 Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {
@@ -216,8 +217,8 @@ Task<std::optional<bool>> Replica::probe(const Hash128& resource, uint64_t judge
 }
 
 void Replica::confirm(TimePoint asked, TimePoint answered) {
-  sends_until_.store(asked + options_.lease - options_.lease / 5, std::memory_order_relaxed);
-  apart_from_.store(answered + options_.lease, std::memory_order_relaxed);
+  sends_until_.store(asked + options_.membership_lease - options_.membership_lease / 5, std::memory_order_relaxed);
+  apart_from_.store(answered + options_.membership_lease, std::memory_order_relaxed);
 }
 
 SendLimits Replica::limits_of_one(TimePoint deadline) const {

@@ -80,12 +80,12 @@ class Replica final : public Teller {
  public:
   struct Options {
     ReplicaId id = 0;
-    Duration lease = std::chrono::seconds(10);  // for so long the others wait for its next word
-    Duration quiet{};                           // for so long after a death they leave what was under way alone
-    size_t queue_max = 10'000;                  // events that wait for the log, and
-    size_t queue_bytes_max = 64u << 20;         // their bodies; beyond, reads are not told, but that some are missing
-    HashKey hash_key{};                         // of the cluster; by it bodies are known
-    size_t hashed_least = 256;                  // bytes of a body from which on it is told by its hash
+    Duration membership_lease = std::chrono::seconds(10);  // for so long the others wait for its next word
+    Duration quiet{};                                      // for so long after a death they leave what was under way alone
+    size_t queue_max = 10'000;                             // events that wait for the log, and
+    size_t queue_bytes_max = 64u << 20;  // their bodies; beyond, reads are not told, but that some are missing
+    HashKey hash_key{};                  // of the cluster; by it bodies are known
+    size_t hashed_least = 256;           // bytes of a body from which on it is told by its hash
   };
   struct Tables {
     Clock& clock;
@@ -120,7 +120,7 @@ class Replica final : public Teller {
 
   // ---- what it tells ----
   void post(Event event) override;
-  // A place in the log that tells nothing: all before it is known when it stands there.
+  // An event in the log that tells nothing: all before it is known when it stands there.
   void mark() { post(Finished{}); }
   using Teller::tell;
   void tell(SendingEvent event) override;
@@ -129,15 +129,15 @@ class Replica final : public Teller {
   // nothing, it may stand there later.
   Task<std::optional<uint64_t>> flush(const Executor& executor, TimePoint until);
 
-  struct Place {
+  struct ClaimAnswer {
     QueuePosition position;
     bool in_turn = false;       // it took its client's turn, wherever that was given
     bool was_reserved = false;  // it was kept for it, wherever its client was sent away
   };
-  // The place in the queues of all replicas; nothing if the log is not reached in time.
-  Task<std::optional<Place>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
-                                   const Executor& executor, TimePoint until);
-  // The same for whoever looks now and then: gives the place once, when it is there. To destroy it gives the place up.
+  // The position in the queues of all replicas; nothing if the log is not reached in time.
+  Task<std::optional<ClaimAnswer>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
+                                         const Executor& executor, TimePoint until);
+  // The same for whoever looks now and then: gives the position once, when it is there. To destroy it gives the position up.
   ComingPosition claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   // The id of an intent that stands in the log. Not in time: it may be there later, and counts as not sent then.
   Task<std::optional<IntentId>> intend(Intended intended, const Executor& executor, TimePoint until);
@@ -199,7 +199,7 @@ class Replica final : public Teller {
   struct KeptClaim {
     ReplicaId author = 0;
     uint64_t row = 0;
-    QueuePosition place;
+    QueuePosition position;
     TurnOf turn{};  // zero: it is none
     ReservedFor reserved_for{};
     bool is_adopted = false;
@@ -260,7 +260,7 @@ class Replica final : public Teller {
   void end_turn(const TurnOf& turn);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);
-  QueuePosition kept_for(ClaimId claim, QueuePosition& place);
+  QueuePosition kept_for(ClaimId claim, QueuePosition& position);
   void note_order(ReplicaId author, uint64_t given, uint64_t order);
   uint64_t order_of(ReplicaId author, uint64_t given) const;
   void wake_flushed(uint64_t row);

@@ -168,23 +168,23 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   if (has_turn) event.info.priority = std::max(event.info.priority, ClaimInfo::Priority::InTurn);
   const ReservedFor itself{event.info.resource, event.info.client, event.info.bytes};
   const auto reserved = is_turn ? std::nullopt : find_reserved(itself, event.keys);
-  const uint64_t number = reserved ? claims_.at(*reserved).place.number() : 0;
+  const uint64_t number = reserved ? claims_.at(*reserved).position.number() : 0;
   const auto join = [&](Waiter* waiter) {
     return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits, number);
   };
-  const auto keep = [&](Result<QueuePosition> place) -> QueuePosition& {
-    GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
-    return claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place), is_turn ? turn : TurnOf(), itself})
-        .first->second.place;
+  const auto keep = [&](Result<QueuePosition> position) -> QueuePosition& {
+    GATE_CHECK(position.ok(), "the lock table of a cluster has no bounds");
+    return claims_.emplace(event.claim, KeptClaim{author, row, *std::move(position), is_turn ? turn : TurnOf(), itself})
+        .first->second.position;
   };
   if (author != options_.id) {
-    const QueuePosition& place = keep(join(nullptr));
-    if (!place.granted() && tables_->waited_for) tables_->waited_for(place.keys());
+    const QueuePosition& position = keep(join(nullptr));
+    if (!position.granted() && tables_->waited_for) tables_->waited_for(position.keys());
   } else {
     MutexLock lock(&asked_mutex_);
     event.asked->in_turn = has_turn;
     event.asked->was_reserved = reserved.has_value();
-    event.asked->place = kept_for(event.claim, keep(join(event.asked->waiter)));
+    event.asked->position = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
   if (is_turn) turns_.emplace(turn, event.claim);
   // Whoever begins later must know why it goes first.
@@ -202,12 +202,12 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   }
 }
 
-// The place that is kept for these bytes, if it is one for these keys. One for other keys is over.
+// The position that is kept for these bytes, if it is one for these keys. One for other keys is over.
 std::optional<ClaimId> Replica::find_reserved(const ReservedFor& what, const std::vector<rules::LockKey>& keys) {
   const auto [oldest, end] = reserved_.equal_range(what);
   if (oldest == end || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
   const ClaimId claim = oldest->second;
-  if (claims_.at(claim).place.is_for(keys)) return claim;
+  if (claims_.at(claim).position.is_for(keys)) return claim;
   end_claim(claim);
   return std::nullopt;
 }
@@ -215,7 +215,7 @@ std::optional<ClaimId> Replica::find_reserved(const ReservedFor& what, const std
 void Replica::on(ReplicaId, Reserved event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
   if (kept == claims_.end()) return;
-  kept->second.place.set_away(true);
+  kept->second.position.set_away(true);
   reserved_.emplace(kept->second.reserved_for, event.claim);
 }
 
@@ -223,16 +223,16 @@ void Replica::on(ReplicaId, Reserved event, uint64_t, Moment) {
 void Replica::on(ReplicaId author, Yielded event, uint64_t, Moment moment) {
   const auto kept = claims_.find(event.claim);
   if (kept == claims_.end()) return;
-  kept->second.place.yield_here();
+  kept->second.position.yield_here();
   auto& reservations = tables_->reservations;
   if (author != options_.id)
-    reservations.let_others_by(kept->second.place.keys(), moment.time - reservations.options().claim_timeout);
+    reservations.let_others_by(kept->second.position.keys(), moment.time - reservations.options().claim_timeout);
 }
 
 // Until it has come others go before it, and so does its client.
 bool Replica::has_begun(const TurnOf& turn) const {
   const auto found = turns_.find(turn);
-  return found != turns_.end() && claims_.at(found->second).place.granted();
+  return found != turns_.end() && claims_.at(found->second).position.granted();
 }
 
 void Replica::end_turn(const TurnOf& turn) {
@@ -245,13 +245,13 @@ void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
   if (kept == claims_.end()) return;
   if (event.some.empty()) return end_claim(event.claim);
   // Who began with a log that was cut may not know why it went before others, and lets it wait: all goes back in the end.
-  if (kept->second.place.granted()) kept->second.place.give_back_here(event.some);
+  if (kept->second.position.granted()) kept->second.position.give_back_here(event.some);
 }
 
 void Replica::end_claim(ClaimId id) {
   const auto kept = claims_.find(id);
-  const auto keys = kept->second.is_adopted ? kept->second.place.keys() : std::vector<Hash128>{};
-  kept->second.place.end_here();
+  const auto keys = kept->second.is_adopted ? kept->second.position.keys() : std::vector<Hash128>{};
+  kept->second.position.end_here();
   if (const auto turn = turns_.find(kept->second.turn); turn != turns_.end() && turn->second == id) turns_.erase(turn);
   const auto [first, last] = reserved_.equal_range(kept->second.reserved_for);
   const auto reserved = std::find_if(first, last, [id](const auto& one) { return one.second == id; });
@@ -265,7 +265,7 @@ void Replica::end_claim(ClaimId id) {
 
 void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
-  if (kept != claims_.end()) kept->second.place.let_own_in_here(event.which);
+  if (kept != claims_.end()) kept->second.position.let_own_in_here(event.which);
 }
 
 // Each counts its own: added up over all replicas every operation counts once.
@@ -366,7 +366,7 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
       return sent.contains(entry.second.claim) && entry.second.write.client == whose;
     };
     const bool may_be_sent = sending.sent || std::any_of(intents_.begin(), intents_.end(), is_its_own);
-    ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::Unknown : SendingLedger::Ending::Kind::Expected;
+    ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::InDoubt : SendingLedger::Ending::Kind::Expected;
     tables_->clients.find_or_add(client, moment.time)->sendings().follow(ended, nullptr, moment);
     tables_->resources.apply_here(sending.resource, policy::WriteLeft{client, number});
     running_.erase(id);
@@ -374,9 +374,9 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   if (!tables_->adopt) return;
   for (const auto& [claim, intent] : sent) {
     const auto kept = claims_.find(claim);
-    if (kept == claims_.end() || !kept->second.place.granted()) continue;  // the same: others look for its end
+    if (kept == claims_.end() || !kept->second.position.granted()) continue;  // the same: others look for its end
     if (std::exchange(kept->second.is_adopted, true)) continue;
-    WriteLease lease = kept_for(claim, kept->second.place).into_lease();
+    WriteLease lease = kept_for(claim, kept->second.position).into_lease();
     const OpenIntent& open = intents_.at(intent);
     tables_->adopt(AdoptedWrite{intent, open.write, std::move(lease), heir == options_.id && !open.is_imported});
   }

@@ -22,7 +22,7 @@ void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) 
     tables_->history->keep(record);
   }
   const auto kept = claims_.find(event.claim);
-  if (author != options_.id && kept != claims_.end()) kept->second.place.note_at_arm_here(moment.time);
+  if (author != options_.id && kept != claims_.end()) kept->second.position.note_at_arm_here(moment.time);
   intents_.emplace(moment.order, OpenIntent{author, row, event.claim, event.is_imported, std::move(event.write)});
 }
 
@@ -60,8 +60,8 @@ void Replica::on(ReplicaId author, Settled event, uint64_t, Moment moment) {
   const auto kept = claims_.find(intent->second.claim);
   const bool in_doubt = event.outcome.kind == OutcomeKind::InDoubt;
   if (author != options_.id && kept != claims_.end()) {
-    kept->second.place.note_at_arm_here(moment.time);
-    kept->second.place.set_phase_here(in_doubt ? WritePhase::Doubt : WritePhase::Runs);
+    kept->second.position.note_at_arm_here(moment.time);
+    kept->second.position.set_phase_here(in_doubt ? WritePhase::Doubt : WritePhase::Runs);
   }
   if (author != options_.id)
     follow_elsewhere(intent->second, event.outcome);

@@ -50,7 +50,7 @@ void log_finding(Log& log, WallTime wall, const ObserveFinding& finding) {
              {"waited_ms", waits ? Log::Value(whole_milliseconds(finding.waited)) : Log::Value()}});
 }
 
-void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
+void log_run_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
   log.event(LogLevel::Info, wall, event,
             {{"client", lease.client},
              {"resource", lease.resources},

@@ -31,6 +31,6 @@ class ConnectionEvents {
 
 void log_finding(Log& log, WallTime wall, const ObserveFinding& finding);
 // `event` is lease-taken or lease-released, `who` asked for it.
-void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who);
+void log_run_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who);
 
 }  // namespace armgate

@@ -54,7 +54,7 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
           {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },
            [this](std::string_view name) { return client_key(common_->shared.hasher, name); },
            [this](std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
-             log_lease(*common_->log, common_->clock.wall(), event, lease, who);
+             log_run_lease(*common_->log, common_->clock.wall(), event, lease, who);
            }}})) {}
 
 Gateway::~Gateway() {

@@ -58,7 +58,7 @@ class Gateway {
   void drain(Duration limit);
   void cut(std::string_view why);
 
-  // Ends the process, after run() or join(). Whoever follows operations and keeps places, and exchanges that were cut, are parked
+  // Ends the process, after run() or join(). Whoever follows operations and keeps positions in queues, and exchanges that were cut, are parked
   // in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
   [[noreturn]] void leave(int exit_code);
 

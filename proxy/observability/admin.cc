@@ -98,7 +98,7 @@ ordered_json cluster_of(const ClusterView& cluster, bool is_ready) {
   return {{"replica", cluster.replica},
           {"ready", is_ready},
           {"engine_up", cluster.engine_up},
-          {"lease_ms", whole_milliseconds(cluster.lease_left)},
+          {"lease_ms", whole_milliseconds(cluster.membership_lease_left)},
           {"replicas_alive", cluster.alive},
           {"synchronous_standbys", cluster.synchronous ? ordered_json(*cluster.synchronous) : ordered_json(nullptr)},
           {"log_position", cluster.log_position},

@@ -44,7 +44,7 @@ struct AdminSources {
   bool has_journal = false;
   std::function<std::string()> recent;     // /recent, JSON (timeline.h)
   std::function<std::string()> decisions;  // /decisions, JSON (decision_log.h)
-  LeaseSources leases;                     // /leases
+  RunLeaseSources leases;                  // /leases
 };
 
 class Admin {

@@ -5,7 +5,7 @@
 //
 // Limits    4 MiB of lines wait, while as many may be on their way to a slow reader; beyond that the oldest are given up. A crash loses
 //           what waits: of a healthy file what came in the last two milliseconds.
-// Threads   any. A line's turn to be written is that of its call.
+// Threads   any. Lines are written in the order of their calls.
 #pragma once
 
 #include <condition_variable>

@@ -96,7 +96,7 @@ void add_cluster(Families& families, const ClusterView& cluster) {
   families.gauge("armgate_cluster_engine_up", "1, or 0 while the cluster's engine does not answer this replica.",
                  cluster.engine_up ? 1 : 0);
   families.gauge("armgate_cluster_lease_seconds", "How long the others wait for this replica's next word; 0: it is over.",
-                 seconds_of(cluster.lease_left));
+                 seconds_of(cluster.membership_lease_left));
   families.gauge("armgate_cluster_replicas_alive", "Replicas that live, at the last look.", static_cast<double>(cluster.alive));
   families.begin(MetricType::Gauge, "armgate_cluster_synchronous_standbys",
                  "Standbys that a commit waits for, at the last look; none is told if the engine does not say (pg_monitor).");

@@ -19,7 +19,7 @@ namespace armgate {
 struct ClusterView {
   uint64_t replica = 0;  // its number
   bool engine_up = true;
-  Duration lease_left{};              // for so long the others wait for its next word; zero: it is over
+  Duration membership_lease_left{};   // for so long the others wait for its next word; zero: it is over
   size_t alive = 0;                   // replicas
   std::optional<size_t> synchronous;  // standbys that a commit waits for; nothing: not known
   std::vector<std::string> warnings;  // what is weaker than it could be

@@ -54,7 +54,7 @@ struct Report {
   std::string upstream_error;        // why no whole answer of ARM's came, the last time; fit for the log
   std::string_view repeatability;    // "accepted" or "rejected", of a request with a repeatability id; empty: not told
   arm::MergePlaces merged{};         // others' changes that were merged into it
-  bool claimed_reservation = false;  // it came back to the place in the queue that was kept for it
+  bool claimed_reservation = false;  // it came back to the position in the queue that was kept for it
   bool replayed = false;             // the answer is that of an earlier sending of the same request
   bool by_right = false;             // it goes because its client has read again since it was refused
   bool in_turn = false;              // it came in its client's turn (proxy/state/lock/turns)

@@ -62,7 +62,7 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
     ClientWait client_wait(parts.clock, exchange.executor, link, exchange.arrived.time + queue_timeout_of(parts, exchange));
     share = co_await await_share(parts, exchange, plan, client, client_wait);
   }
-  if (share.place) co_return co_await relay(parts, exchange, link, plan, client);
+  if (share.ticket) co_return co_await relay(parts, exchange, link, plan, client);
   explain(share.busy.head, exchange.report);
   co_await write_answer(exchange, link, share.busy);
   co_return Receipt();

@@ -7,7 +7,7 @@ namespace armgate {
 
 enum class FaultPoint {
   SettleLate,      // the gap between ARM's answer and the operation lease's registration is long
-  PollSkipped,     // the poller misses a turn
+  PollSkipped,     // the poller misses a poll
   VersionEvicted,  // the versions of a client are dropped as if over budget
 };
 

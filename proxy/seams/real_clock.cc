@@ -40,28 +40,28 @@ class SteadyTimer final : public TimerHandle {
 
 class NoTimer final : public TimerHandle {};
 
-thread_local TimePoint now_in_turn = kNever;  // kNever: no turn
-thread_local std::optional<WallTime> wall_in_turn;
+thread_local TimePoint now_in_iteration = kNever;  // kNever: not in one
+thread_local std::optional<WallTime> wall_in_iteration;
 
 TimePoint steady_now() { return TimePoint(std::chrono::steady_clock::now().time_since_epoch()); }
 WallTime system_now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
 
 }  // namespace
 
-RealClock::Turn::Turn() { now_in_turn = steady_now(); }
-RealClock::Turn::~Turn() {
-  now_in_turn = kNever;
-  wall_in_turn.reset();
+RealClock::LoopIteration::LoopIteration() { now_in_iteration = steady_now(); }
+RealClock::LoopIteration::~LoopIteration() {
+  now_in_iteration = kNever;
+  wall_in_iteration.reset();
 }
 
-TimePoint RealClock::now() const { return now_in_turn != kNever ? now_in_turn : steady_now(); }
+TimePoint RealClock::now() const { return now_in_iteration != kNever ? now_in_iteration : steady_now(); }
 
 TimePoint RealClock::exact_now() const { return steady_now(); }
 
 WallTime RealClock::wall() const {
-  if (now_in_turn == kNever) return system_now();
-  if (!wall_in_turn) wall_in_turn = system_now();
-  return *wall_in_turn;
+  if (now_in_iteration == kNever) return system_now();
+  if (!wall_in_iteration) wall_in_iteration = system_now();
+  return *wall_in_iteration;
 }
 
 Moment RealClock::next_moment() { return {moments_.fetch_add(1, std::memory_order_relaxed) + 1, now()}; }

@@ -12,15 +12,15 @@ namespace armgate {
 
 class RealClock final : public Clock {
  public:
-  // While one lives, time stands still for its thread: what an event loop is told at once has happened at once. A request asks for
-  // the time two dozen times, and in some virtual machines each look at the system's clock is a call into the kernel.
-  // Not more than one on a thread; nothing on it may wait for time to pass meanwhile.
-  class Turn {
+  // One iteration of an event loop. While it lives, time stands still for its thread: what the loop is told at once has happened at
+  // once. A request asks for the time two dozen times, and in some virtual machines each look at the system's clock is a call into
+  // the kernel. Not more than one on a thread; nothing on it may wait for time to pass meanwhile.
+  class LoopIteration {
    public:
-    Turn();
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    LoopIteration();
+    ~LoopIteration();
+    LoopIteration(const LoopIteration&) = delete;
+    LoopIteration& operator=(const LoopIteration&) = delete;
   };
 
   TimePoint now() const override;

@@ -4,7 +4,7 @@
 // Whoever has a table with a bound takes this one, and says what may not be forgotten yet.
 //
 // Invariants  values stay where they are until they are erased.
-// Costs       all in constant time, but make_room(), which passes by what may not go.
+// Costs       all in constant time, except make_room(), which steps over entries that may not be forgotten.
 // Threads     none of its own.
 #pragma once
 

@@ -1,7 +1,8 @@
 // budgets.h – what ARM says is left of the requests that it takes: for each subscription and principal, as the answers that pass tell it.
 //
 // Why: people want to see whose budget is low before it is used up, armgate's own questions must not be what uses it up
-// (proxy/policy/budget/read_budget.h), and clients that share one may be let go in turns (Options::fair; proxy/policy/budget/fair_share.h).
+// (proxy/policy/budget/read_budget.h), and clients that share one may be let go one after the other (Options::fair;
+// proxy/policy/budget/fair_share.h).
 //
 // Invariants  what is not known holds nobody back.
 // Threads     any; one short mutex. A Ticket must not outlive the Budgets.
@@ -69,7 +70,7 @@ class Budgets {
 
   struct Options {
     double own_share = 0.2;  // of what is refilled, for armgate's own questions
-    bool fair = false;       // clients are let go in turns
+    bool fair = false;       // clients are let go one after the other
     size_t waiters_max = 1000;
   };
 

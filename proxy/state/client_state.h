@@ -5,8 +5,9 @@
 // shown the same bytes again and again: they are kept, and read, once, beside when they were shown.
 //
 // Threads   any; one short mutex. Nothing is parsed or called out to under it.
-// Limits    Options, and a budget of bytes that all clients share. Over either the client's least recently shown pages go first, which
-//           is remembered. Of one page the first showing is kept and as many of the latest as a history keeps of a client.
+// Limits    Options, and a budget of bytes that all clients share. Over either the client's pages that were shown least recently are
+//           dropped first, and it is remembered that some were. Of one page the first showing is kept, and as many of the latest as a
+//           history keeps of a client.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -1,6 +1,6 @@
 // memory_store.h – the Store that keeps its records in memory: no promise survives the process.
 //
-// Ended writes stay until their slot is needed: only what `armgate history` shows, in few cache lines, for every write pays for it.
+// Ended writes stay until their slot is needed. They hold only what `armgate history` shows, in few cache lines: every write pays for it.
 // They do not keep bodies alive: the changed members of the last ones can be named as long as the histories have their bodies.
 // Threads   any; each has a shard, because every write comes by twice.
 // Limits    Options, in each shard; the oldest go.

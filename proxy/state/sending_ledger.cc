@@ -20,7 +20,7 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
   const bool same_id = earlier.request_id == arrival.request_id;
   const bool has_id = !arrival.request_id.empty() && same_id;
   const bool other_call = !same_id && !arrival.request_id.empty() && !earlier.request_id.empty();
-  if (earlier.ending && earlier.ending->kind == Kind::Unknown) {
+  if (earlier.ending && earlier.ending->kind == Kind::InDoubt) {
     // An id where there was none, or none where there was one, may be the same call.
     if (other_call || (earlier.settled && !has_id)) return Match::New;
     const bool for_long = arrival.at.time - earlier.ended.time > options_.in_doubt_max;
@@ -40,7 +40,7 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
       const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty() && earlier.resend == arrival.resend;
       return is_being_shared ? Match::Shared : Match::Again;
     }
-    case Kind::Unknown: break;
+    case Kind::InDoubt: break;
     case Kind::Accepted: {
       if (!gone && !has_id) return Match::New;
       if (!earlier.ending->answer) return gone && !earlier.ending->recorded ? Match::InDoubt : Match::New;
@@ -318,7 +318,7 @@ void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by
   unsettled_.erase(it);
   for (const Iterator place : places) {
     const Kind kind = place->ending->kind;
-    const bool in_doubt = kind == Kind::Unknown;
+    const bool in_doubt = kind == Kind::InDoubt;
     const bool by_other = place->request != request && (kind == Kind::Accepted || (place->one_actor && !in_doubt));
     const bool is_settled = by == SettledBy::OtherWrite ? by_other : !place->told;
     if (!is_settled || !place->sharers.empty() || place->ended.order >= since) {

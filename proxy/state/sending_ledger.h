@@ -22,9 +22,9 @@
 //
 // Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
 //           match() asks is asked under it, too, and may lock the resource's history.
-// Limits    Options. Beyond them goes what nobody works on: first what had no effect, then what was done, what is given again, last
-//           what is in doubt, each the oldest first. A re-send is then a new write, but for repeatability ids: of these it stays known
-//           that some were forgotten. Their answers' bytes go before they do.
+// Limits    Options. Beyond them records that nobody works on are forgotten: first those without effect, then those that are done,
+//           those whose answers are given again, last those in doubt; of each kind the oldest first. A re-send is then a new write, but
+//           for repeatability ids: it stays known that some were forgotten. The bytes of answers are dropped before records are.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -133,13 +133,13 @@ class SendingLedger {
     bool as_recorded = false;  // Shared: it came with another credential, and must show what it may read
   };
 
-  // What became of a write.
+  // What became of a sending.
   struct Ending {
     enum class Kind {
       Expected,  // no effect, and its client is to come again
       Refused,   // a final answer, without effect
       Accepted,
-      Unknown,  // it may have taken effect
+      InDoubt,  // it may have taken effect
     } kind = Kind::Refused;
     std::shared_ptr<const arm::Response> answer;  // null: not to be had again
     std::string reason;                           // what its headers say was done; empty if nothing was

@@ -56,7 +56,7 @@ SendingLedger::Stage SendingLedger::stage_of(const Sending& sending) {
     case Kind::Accepted:
       if (is_kept(sending)) return sending.ending->answer ? Stage::Repeatable : Stage::Recorded;
       return sending.ending->answer ? Stage::Done : Stage::InDoubt;  // done, but its client cannot be told so
-    case Kind::Unknown: break;
+    case Kind::InDoubt: break;
   }
   return is_kept(sending) ? Stage::Recorded : Stage::InDoubt;
 }
@@ -64,12 +64,12 @@ SendingLedger::Stage SendingLedger::stage_of(const Sending& sending) {
 // Beyond the arrival of its answer.
 bool SendingLedger::is_kept(const Sending& sending) {
   if (!sending.ending) return false;
-  const bool may_have_run = sending.ending->kind == Kind::Unknown && sending.repeats.by_id;
+  const bool may_have_run = sending.ending->kind == Kind::InDoubt && sending.repeats.by_id;
   return may_have_run || (sending.ending->kind == Kind::Accepted && sending.repeats.any());
 }
 
 bool SendingLedger::is_found_by_content(const Sending& sending) {
-  const bool in_doubt = sending.ending && sending.ending->kind == Kind::Unknown;
+  const bool in_doubt = sending.ending && sending.ending->kind == Kind::InDoubt;
   const bool is_joined = sending.ending && sending.repeats.running > Duration::zero();
   return in_doubt || is_joined || sending.repeats.window > Duration::zero();
 }
@@ -90,7 +90,7 @@ bool SendingLedger::may_be_settled(const Sending& sending) {
       const bool only_joined = !sending.repeats.by_id && sending.repeats.window == Duration::zero();
       return sending.told ? only_joined : sending.request_id.empty();
     }
-    case Kind::Unknown: break;
+    case Kind::InDoubt: break;
   }
   return true;
 }
@@ -185,7 +185,7 @@ void SendingLedger::run_again(Iterator place, const Arrival& arrival) {
 bool SendingLedger::is_over(const Sending& sending, TimePoint now) const {
   if (!sending.ending || !sending.sharers.empty()) return false;
   if (is_kept(sending)) return now > sending.repeats_until;
-  const bool in_doubt = sending.ending->kind == Kind::Unknown;
+  const bool in_doubt = sending.ending->kind == Kind::InDoubt;
   // One in doubt says so once when its time is over.
   return now - sending.ended.time > (in_doubt ? options_.in_doubt_max + options_.keep : options_.keep);
 }

@@ -178,7 +178,7 @@ TEST_F(Cli, DoctorEndsByWhatItFinds) {
   EXPECT_EQ(run({"doctor", "--config", file.string()}), kExitDone);
   EXPECT_THAT(out.str(), AllOf(HasSubstr("good     ARM          management.azure.com answers (200)"),
                                HasSubstr("skipped  node         not installed"), EndsWith("6 good, 0 to look at, 0 failed\n")));
-  probed = ProbeAnswer{502, "", "ArmgateUpstreamUnreachable", "cannot connect"};
+  told_through = ProxiedAnswer{502, "", "ArmgateUpstreamUnreachable", "cannot connect"};
   EXPECT_EQ(run({"doctor", "--output", "json", "--config", file.string()}), kExitBadInput);
   EXPECT_EQ(nlohmann::json::parse(out.str()).at("well"), false);
 }

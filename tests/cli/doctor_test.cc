@@ -31,7 +31,7 @@ class Doctor : public testing::Test {
       return listens;
     };
     world.status = [this](const Config&) { return status; };
-    world.ask = [this](const ProbeQuestion& question) {
+    world.ask = [this](const ProxiedQuestion& question) {
       asked = question;
       return answer;
     };
@@ -54,8 +54,8 @@ class Doctor : public testing::Test {
   bool listens = true;
   std::string sought;
   Result<std::string> status = gateway_error(ErrorKind::Unreachable, "nobody there");
-  ProbeQuestion asked;
-  Result<ProbeAnswer> answer = ProbeAnswer{200, "Thu, 01 Jan 2026 00:00:01 GMT", "", ""};
+  ProxiedQuestion asked;
+  Result<ProxiedAnswer> answer = ProxiedAnswer{200, "Thu, 01 Jan 2026 00:00:01 GMT", "", ""};
   RuntimeVerdict node{Kind::Trusts, ""};
 };
 
@@ -137,18 +137,18 @@ TEST_F(Doctor, AnAuthorityAboutToExpireIsAWarning) {
 }
 
 TEST_F(Doctor, WhatArmgateSaysOfArmIsPassedOn) {
-  answer = ProbeAnswer{502, "Thu, 01 Jan 2026 00:00:01 GMT", "ArmgateUpstreamUnreachable",
-                       "the proxy corp:3128 asks for a user name (407)"};
+  answer = ProxiedAnswer{502, "Thu, 01 Jan 2026 00:00:01 GMT", "ArmgateUpstreamUnreachable",
+                         "the proxy corp:3128 asks for a user name (407)"};
   EXPECT_EQ(finding("ARM").health, Health::Failed);
   EXPECT_THAT(finding("ARM").text, HasSubstr("asks for a user name (407)"));
   EXPECT_THAT(finding("ARM").remedy, HasSubstr("set upstream.proxy"));
   EXPECT_EQ(finding("clock").health, Health::Skipped) << "the date is armgate's own";
   config.upstream.proxy = "http://corp:3128";
   EXPECT_THAT(finding("ARM").remedy, HasSubstr("upstream.proxy_password_file"));
-  answer = ProbeAnswer{401, "", "AuthenticationFailed", ""};
+  answer = ProxiedAnswer{401, "", "AuthenticationFailed", ""};
   EXPECT_EQ(finding("ARM").health, Health::Good) << "ARM wants a token, so it was ARM";
   EXPECT_THAT(finding("ARM").text, HasSubstr("through the proxy of upstream.proxy"));
-  answer = ProbeAnswer{503, "", "ServerBusy", ""};
+  answer = ProxiedAnswer{503, "", "ServerBusy", ""};
   EXPECT_EQ(finding("ARM").health, Health::Warning);
 }
 
@@ -165,7 +165,7 @@ TEST_F(Doctor, AClockThatIsWrongIsSaidByHowMuch) {
       {"yesterday", Health::Skipped, "no date"},
   };
   for (const auto& c : cases) {
-    answer = ProbeAnswer{200, c.date, "", ""};
+    answer = ProxiedAnswer{200, c.date, "", ""};
     EXPECT_EQ(finding("clock").health, c.health) << c.date;
     EXPECT_THAT(finding("clock").text, HasSubstr(c.text));
   }

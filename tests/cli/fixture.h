@@ -69,7 +69,7 @@ class Cli : public testing::Test {
               sought = address;
               return service_is_there;
             },
-        .ask_through = [this](const ProbeQuestion&) { return probed; },
+        .ask_through = [this](const ProxiedQuestion&) { return told_through; },
         .terminal = [this] { return terminal; },
         .pause =
             [this](Duration duration) {
@@ -94,7 +94,7 @@ class Cli : public testing::Test {
   std::string within;
   std::string sought;  // where the service was looked for
   bool service_is_there = true;
-  Result<ProbeAnswer> probed = ProbeAnswer{200, "Thu, 01 Jan 2026 00:00:00 GMT", "", ""};
+  Result<ProxiedAnswer> told_through = ProxiedAnswer{200, "Thu, 01 Jan 2026 00:00:00 GMT", "", ""};
   SystemTrust trust;
   int run_result = kExitDone;
   std::optional<TerminalSize> terminal;

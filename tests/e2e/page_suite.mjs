@@ -15,7 +15,7 @@ async function ask(port, path) {
 }
 
 export const tests = {
-  "the queue's picture has a lane for each write that holds others up, in the order of their turns": async () => {
+  "the queue's picture has a lane for each write that holds others up, in the order in which they come": async () => {
     const { canUnlock, lanesOf, sentenceOf, shownOf } = await page("queue");
     const writes = [write(1, "tf", { state: "runs", phase: "runs" }), write(5, "late", { ahead: 3, behind: 1 }), write(3, "kept", { state: "kept", ahead: 1, behind: 1 }),
                     write(4, "next", { ahead: 2, behind: 3 }), write(7, "alone", { state: "runs", phase: "sent" }), write(8, "far", { ahead: 9, behind: 99 })];

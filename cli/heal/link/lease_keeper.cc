@@ -40,9 +40,9 @@ LeaseKeeper::~LeaseKeeper() {
 
 // Requires: the mutex is held.
 Result<bool> LeaseKeeper::renew() {
-  auto answer = id_.empty() ? take_lease(config_, wanted_, who_) : renew_lease(config_, id_, who_);
+  auto answer = id_.empty() ? take_run_lease(config_, wanted_, who_) : renew_run_lease(config_, id_, who_);
   if (!answer && answer.error().kind == ErrorKind::Closed) {
-    answer = take_lease(config_, wanted_, who_);
+    answer = take_run_lease(config_, wanted_, who_);
     was_taken_anew_ = was_taken_anew_ || answer.ok();
   }
   if (!answer) return std::move(answer).error();

@@ -1,4 +1,4 @@
-// lease_keeper.h – the lease of a run on the cluster and its pools, kept as long as this lives.
+// lease_keeper.h – the run lease on the cluster and its pools, kept as long as this lives.
 //
 // Threads   one of its own renews; the owner asks. All signals stay with the owner's thread.
 #pragma once

@@ -59,7 +59,7 @@ Engine::Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection 
 Engine::~Engine() {
   if (thread_.joinable()) close();
   if (replica_ != nullptr)
-    replica_->on_post({});  // leases that end later post to nobody, and not to whatever has that descriptor by then
+    replica_->on_post({});  // write leases that end later post to nobody, and not to whatever has that descriptor by then
   ::close(wake_);
 }
 
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
       "from armgate.meta returning id",
       {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION), pg_text(engine->options_.configured)}, kStatementMax);
   if (!registered) return std::move(registered).error();
-  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, *hash_key, found->known_for};
+  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->membership_lease, *hash_key, found->known_for};
   engine->configured_told_ = engine->options_.configured;
   engine->set_configured(engine->options_.configured);
   auto differ = engine->compare_configured();
@@ -148,7 +148,7 @@ Result<bool> Engine::read_some(Duration silence) {
   return rows->size() == static_cast<size_t>(kRowsAtOnce);
 }
 
-// A long log takes longer than a lease.
+// A long log takes longer than a membership lease.
 Result<void> Engine::read_all(Duration silence) {
   while (true) {
     const auto more = read_some(silence);
@@ -296,7 +296,7 @@ Result<void> Engine::wait_on() {
 }
 
 // One round: tell, or hear.
-Result<void> Engine::turn() {
+Result<void> Engine::do_round() {
   if (!connection_) {
     if (auto connected = connect_again(); !connected) return connected;
   } else if (connection_->is_waiting()) {
@@ -327,8 +327,8 @@ void Engine::fail(const Error& error) {
   });
   if (was_reachable) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
   if (!is_waiting) connection_.reset();
-  // Not all at the same moment; but who comes first takes for dead whoever is not there a lease later.
-  const Duration most = std::min<Duration>(kTryAgainMax, joined_.lease / 4);
+  // Not all at the same moment; but who comes first takes for dead whoever is not there a membership lease later.
+  const Duration most = std::min<Duration>(kTryAgainMax, joined_.membership_lease / 4);
   const Duration pause = std::min<Duration>(most, kTick * (int64_t{1} << std::min(tries_++, 6)));
   sleep(pause + pause * (joined_.id % 7) / 7);
 }
@@ -343,7 +343,7 @@ void Engine::sleep(Duration most) {
 
 void Engine::run() {
   while (!closing_.load()) {
-    if (const auto done = turn(); !done) {
+    if (const auto done = do_round(); !done) {
       fail(done.error());
       continue;
     }

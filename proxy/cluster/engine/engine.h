@@ -42,7 +42,7 @@ struct EngineOptions {
 // A cluster as a replica finds it.
 struct Joined {
   ReplicaId id = 0;
-  Duration lease{};
+  Duration membership_lease{};
   HashKey hash_key{};
   Duration known_for{};  // since when nothing is missing in the log
 };
@@ -71,7 +71,7 @@ class Engine {
 
  private:
   static TimePoint now();
-  Duration beat_every() const { return joined_.lease / 10; }
+  Duration beat_every() const { return joined_.membership_lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
@@ -90,7 +90,7 @@ class Engine {
   Result<void> look_again();
   Result<std::vector<std::string>> compare_configured();
   void note(const Found& found, const std::vector<std::string>& more);
-  Result<void> turn();
+  Result<void> do_round();
   Result<void> delete_old();
   Result<void> now_and_then();
   void fail(const Error& error);

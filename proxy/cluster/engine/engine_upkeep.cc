@@ -12,7 +12,7 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::seconds(10);
 constexpr Duration kDeleteEvery = std::chrono::minutes(1);
 constexpr Duration kDeleteMoreAfter = std::chrono::milliseconds(200);
-// At once: the lease is kept by the same thread, which must not wait for long.
+// At once: the membership lease is kept by the same thread, which must not wait for long.
 constexpr int64_t kRowsDeletedMax = 2'000;
 
 }  // namespace

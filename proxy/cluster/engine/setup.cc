@@ -28,7 +28,7 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
     return bad("the cluster's tables are half made: drop the schema \"armgate\" and run armgate cluster init again");
   found.version = static_cast<int>(meta->number(0, 0));
   found.fingerprint = meta->text(0, 1);
-  found.lease = std::chrono::milliseconds(meta->number(0, 2));
+  found.membership_lease = std::chrono::milliseconds(meta->number(0, 2));
   found.known_for = std::chrono::milliseconds(meta->number(0, 3));
   if (found.version != kSchemaVersion) return {};
   const auto more = connection.run(
@@ -183,7 +183,7 @@ std::vector<std::string> changes_of(const std::vector<std::string>& before, cons
   return changes;
 }
 
-Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease) {
+Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration membership_lease) {
   const auto found = look_at(connection);
   if (!found) return found.error();
   if (found->is_standby) return standby_error();
@@ -192,7 +192,7 @@ Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Durati
   for (const char* step : kSchemaSteps) script += step;
   script +=
       fmt::format("insert into armgate.meta(version, fingerprint, lease) values ({}, '{}', make_interval(secs => {})); commit;",
-                  kSchemaVersion, key.fingerprint(), std::chrono::duration<double>(lease).count());
+                  kSchemaVersion, key.fingerprint(), std::chrono::duration<double>(membership_lease).count());
   return connection.run_script(script, kLongStatementMax);
 }
 

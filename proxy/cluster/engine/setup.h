@@ -24,7 +24,7 @@ struct Found {
   std::optional<int> version;      // of the tables; nothing: there are none
   std::string fingerprint;
   std::string hash_key;  // sealed; empty: the key file's own
-  Duration lease{};
+  Duration membership_lease{};
   Duration known_for{};
   struct Member {
     int64_t id = 0;
@@ -65,8 +65,8 @@ bool waits_in_vain(const Found& found);
 // What to tell people when these warnings follow those.
 std::vector<std::string> changes_of(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
-// Makes the tables; `lease`: how long a replica lives without a word. BadInput: there are some.
-Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease);
+// Makes the tables; `membership_lease`: how long a replica lives without a word. BadInput: there are some.
+Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration membership_lease);
 // Gives the version that they had.
 Result<int> upgrade_tables(PgConnection& connection);
 

@@ -78,10 +78,11 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   auto engine = cluster::Engine::join(std::move(options), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(clock, history));
-  member->replica_ = std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
-                                                                                  .lease = (*engine)->joined().lease,
-                                                                                  .quiet = config.cluster.quiet,
-                                                                                  .hash_key = (*engine)->joined().hash_key});
+  member->replica_ =
+      std::make_unique<cluster::Replica>(cluster::Replica::Options{.id = (*engine)->joined().id,
+                                                                   .membership_lease = (*engine)->joined().membership_lease,
+                                                                   .quiet = config.cluster.quiet,
+                                                                   .hash_key = (*engine)->joined().hash_key});
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   member->root_ = root;
@@ -98,7 +99,7 @@ ClusterView ClusterMember::view() const {
   const auto left = std::max<Duration>(replica_->apart_from() - clock_.now(), Duration::zero());
   return {.replica = replica_->id(),
           .engine_up = health.is_reachable,
-          .lease_left = left,
+          .membership_lease_left = left,
           .alive = health.alive,
           .synchronous = health.synchronous,
           .warnings = std::move(health.warnings),

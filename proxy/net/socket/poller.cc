@@ -71,7 +71,7 @@ void Poller::pass_on() {
   std::array<epoll_event, kEventsAtOnce> events;
   const int count = ::epoll_wait(epoll_.native_handle(), events.data(), static_cast<int>(events.size()), 0);
   if (count <= 0) return;
-  const RealClock::Turn turn;
+  const RealClock::LoopIteration iteration;
   passing_on_ = true;
   events_ = std::span(events).first(static_cast<size_t>(count));
   for (size_t i = 0; i < events_.size(); ++i) {
@@ -85,7 +85,7 @@ void Poller::pass_on() {
   passing_on_ = false;
 }
 
-Task<void> Poller::turn_to_write() {
+Task<void> Poller::let_others_come_first() {
   if (!others_come_first()) co_return;
   co_await park([this](Parked parked) { writers_.push_back(std::move(parked)); });
 }

@@ -61,7 +61,7 @@ class Poller final : public boost::asio::execution_context::service {
   // Why: a write wakes the process that reads, which costs more than the write, and with one message at a time it sleeps again
   // before the next. Of writes behind each other only the first wakes it.
   bool others_come_first() const { return more_to_come_; }
-  Task<void> turn_to_write();
+  Task<void> let_others_come_first();
 
  private:
   using Registered = boost::intrusive::list<Polled, boost::intrusive::constant_time_size<false>>;
@@ -78,7 +78,7 @@ class Poller final : public boost::asio::execution_context::service {
   bool armed_ = false;
   bool passing_on_ = false;
   bool more_to_come_ = false;    // of what is being passed on
-  std::vector<Parked> writers_;  // that wait for their turn; none while nothing is passed on
+  std::vector<Parked> writers_;  // that let others come first; none while nothing is passed on
 };
 
 }  // namespace armgate::net

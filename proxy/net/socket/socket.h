@@ -45,7 +45,7 @@ class Socket final : private Polled {
 
   // See Poller.
   bool others_come_first() const { return poller_.others_come_first(); }
-  Task<void> turn_to_write() { return poller_.turn_to_write(); }
+  Task<void> let_others_come_first() { return poller_.let_others_come_first(); }
 
   // Calls `readable` once, when something may be there to read, without anybody waiting for it. False if something may be
   // there now: then it is not called. A null function takes the request back.

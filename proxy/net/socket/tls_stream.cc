@@ -164,7 +164,7 @@ Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces
     auto ran = co_await socket_->let_others_run(Waiting::Writer);
     if (!ran) co_return ran;
   }
-  if (socket_->others_come_first()) co_await socket_->turn_to_write();
+  if (socket_->others_come_first()) co_await socket_->let_others_come_first();
   size_t total = 0;
   std::string_view longest;
   for (const std::string_view piece : pieces) {

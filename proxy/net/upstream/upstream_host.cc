@@ -41,8 +41,8 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoin
   const auto self = shared_from_this();
   const bool must_wait = !waiting_.empty() || free() <= promised_;
   if (must_wait) {
-    auto turn = co_await wait_for_turn(deadline, gate);
-    if (!turn) co_return std::move(turn).error();
+    auto waited = co_await wait_in_line(deadline, gate);
+    if (!waited) co_return std::move(waited).error();
   }
   auto idle = take_idle();
   if (!idle) ++open_;
@@ -140,7 +140,7 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   co_return connection;
 }
 
-Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline, SendGate* gate) {
+Task<Result<void>> UpstreamHost::wait_in_line(TimePoint deadline, SendGate* gate) {
   if (gate != nullptr && !gate->may_wait()) co_return may_not_begin();
   Waiter* const gates = gate == nullptr ? nullptr : gate->waiter();
   std::optional<Waiter> owned;
@@ -151,7 +151,7 @@ Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline, SendGate* gat
   while ((signals & (kFree | kTooLate)) == 0) {
     signals = co_await own.waiter->wait();
     const bool leaves = (signals & (kFree | kTooLate)) == 0 && gate != nullptr && !gate->may_wait();
-    if (!leaves || std::erase(waiting_, &own) == 0) continue;  // not in line any more: its turn comes with the next signal
+    if (!leaves || std::erase(waiting_, &own) == 0) continue;  // not in line any more: the next signal says why
     if (waiting_.empty()) too_late_.stop();
     co_return may_not_begin();
   }

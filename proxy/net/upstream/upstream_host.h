@@ -64,7 +64,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   // Connections that could be handed out at once, idle or new.
   size_t free() const { return options_.connections_max - open_ + idle_.size(); }
   // One of them is promised to the caller then.
-  Task<Result<void>> wait_for_turn(TimePoint deadline, SendGate* gate);
+  Task<Result<void>> wait_in_line(TimePoint deadline, SendGate* gate);
   void wake_next();
   void end_late_waits();
   void close_old();
@@ -85,7 +85,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   };
   std::deque<InLine*> waiting_;
   TimePoint first_deadline_ = kNever;           // of those in line, or earlier
-  size_t promised_ = 0;                         // of free(): to those whose turn it is and who have not run yet
+  size_t promised_ = 0;                         // of free(): to those who were first in line and have not run yet
   std::vector<certs::SessionHandle> sessions_;  // to resume from; each is used once (RFC 8446 appendix C.4)
   DeadlineTimer expiry_;
   DeadlineTimer too_late_;  // one for all in line: while many wait, each waits for a moment only

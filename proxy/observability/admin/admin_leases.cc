@@ -55,7 +55,7 @@ Result<Wanted> read_wanted(const std::string& body) {
   return wanted;
 }
 
-arm::Response lease_page(const LeaseSources& sources, const RunLeases::Lease& lease, int status, std::string_view reason) {
+arm::Response lease_page(const RunLeaseSources& sources, const RunLeases::Lease& lease, int status, std::string_view reason) {
   ordered_json page = {{"lease", lease.id},
                        {"client", lease.client},
                        {"state", lease.held ? "held" : "waiting"},
@@ -66,14 +66,14 @@ arm::Response lease_page(const LeaseSources& sources, const RunLeases::Lease& le
   return admin_json(status, reason, page);
 }
 
-std::optional<arm::Response> refuse_for_mode(const LeaseSources& sources) {
+std::optional<arm::Response> refuse_for_mode(const RunLeaseSources& sources) {
   const rules::Mode mode = sources.mode();
   if (mode == rules::Mode::Protect) return std::nullopt;
   return admin_text(409, "Conflict",
                     fmt::format("the mode is {}, in which nobody waits: a lease would keep nobody out", to_text(mode)));
 }
 
-arm::Response take(const LeaseSources& sources, const arm::Request& request) {
+arm::Response take(const RunLeaseSources& sources, const arm::Request& request) {
   const auto wanted = read_wanted(request.body);
   if (!wanted) return admin_text(400, "Bad Request", wanted.error().context);
   if (auto refused = refuse_for_mode(sources)) return *std::move(refused);
@@ -86,7 +86,7 @@ arm::Response take(const LeaseSources& sources, const arm::Request& request) {
 
 }  // namespace
 
-arm::Response answer_leases(const LeaseSources& sources, const arm::Request& request) {
+arm::Response answer_leases(const RunLeaseSources& sources, const arm::Request& request) {
   const std::string_view path = arm::path_of(request.head.target);
   const bool posts = request.head.method == arm::Method::Post;
   if (path == kLeasesPath && posts) return take(sources, request);

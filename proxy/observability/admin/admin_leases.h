@@ -1,4 +1,4 @@
-// admin_leases.h – leases for runs of writes (proxy/state/lock/run_leases.h), as the admin listener gives them:
+// admin_leases.h – run leases (proxy/state/lock/run_leases.h), as the admin listener gives them:
 //
 //   POST   /leases       {"client": NAME, "purpose": TEXT, "resources": [ID, ...]}: 201, and the lease
 //   POST   /leases/ID    renews it: 200, and the lease
@@ -23,7 +23,7 @@ namespace armgate {
 inline constexpr std::string_view kLeasesPath = "/leases";
 inline constexpr size_t kLeaseBytesMax = 16 * 1024;  // of the body that asks for one
 
-struct LeaseSources {
+struct RunLeaseSources {
   Clock& clock;
   RunLeases& leases;
   std::function<rules::Mode()> mode;
@@ -33,6 +33,6 @@ struct LeaseSources {
 };
 
 // Requires: the request is to kLeasesPath or below it, and refuse_as_operator() had nothing against it.
-arm::Response answer_leases(const LeaseSources& sources, const arm::Request& request);
+arm::Response answer_leases(const RunLeaseSources& sources, const arm::Request& request);
 
 }  // namespace armgate

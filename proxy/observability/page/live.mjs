@@ -98,7 +98,7 @@ const whyNot = ({ name, message }) => (name === "TimeoutError" ? "not within 5 s
 
 // Asks every so often; not while nobody looks.
 function repeat(page, everyMs, take) {
-  const turn = async () => {
+  const round = async () => {
     if (!state.paused && !document.hidden) {
       try {
         take(await ask(page));
@@ -108,9 +108,9 @@ function repeat(page, everyMs, take) {
         showService();
       }
     }
-    setTimeout(turn, everyMs);
+    setTimeout(round, everyMs);
   };
-  turn();
+  round();
 }
 
 function takeStatus(status) {

@@ -1,4 +1,4 @@
-// The queue as a picture: one lane for each write that holds others up, those who wait for it in the order of their turns.
+// The queue as a picture: one lane for each write that holds others up, those who wait for it in the order in which they come.
 import { about, age, brief, count, fill, listOf, make } from "./text.mjs";
 
 // The write that it waits for in the end, itself if it waits for none that is shown. Two looks at different keys may contradict each

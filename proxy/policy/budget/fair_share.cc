@@ -12,7 +12,7 @@ namespace {
 double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 Duration duration_of(double seconds) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)); }
 
-constexpr double kLongest = 3600;  // seconds; what is refilled more slowly waits for kProbe
+constexpr double kLongest = 3600;  // seconds; what is refilled more slowly waits for kTrial
 
 }  // namespace
 
@@ -94,8 +94,8 @@ TimePoint FairShare::free_from(TimePoint now, uint64_t position) const {
   const double wait = rate_ > 0 ? std::min(missing / rate_, kLongest) : kLongest;
   const TimePoint refilled = from + std::max(Duration(1), duration_of(wait));
   if (last_grant_ == TimePoint::min()) return from;
-  const TimePoint probe = last_grant_ + kProbe * static_cast<int64_t>(position + 1);
-  return std::min(refilled, std::max(from, probe));
+  const TimePoint trial = last_grant_ + kTrial * static_cast<int64_t>(position + 1);
+  return std::min(refilled, std::max(from, trial));
 }
 
 std::vector<uint64_t> FairShare::grant(TimePoint now) {

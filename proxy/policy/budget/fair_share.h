@@ -5,12 +5,12 @@
 //
 // How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else requests stand
 // in line; the client that was let go least often since it came is next, of its requests those that others wait for first (Rank), then
-// the oldest. A client that comes begins where the line is: nobody saves turns up. What is refilled is measured; until then it is what
-// ARM's documented buckets have (docs/arm.md). One request in each kProbe goes whatever is estimated: only an answer tells more.
+// the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is measured; until then it is what
+// ARM's documented buckets have (docs/arm.md). One request in each kTrial goes whatever is estimated: only an answer tells more.
 //
 // Invariants
 //   1. While the bucket is not known, or was not told of for kBelieved, nobody stands in line.
-//   2. Who is first in line goes at due() at the latest; after a 429 nobody goes before its Retry-After is over.
+//   2. The first in line goes at due() at the latest; after a 429 nobody goes before its Retry-After is over.
 // Pure: time is handed in. Threads: none.
 #pragma once
 
@@ -31,7 +31,7 @@ class FairShare {
  public:
   enum class Rank { First, Later };  // of one client's requests
   static constexpr double kReserve = 2;
-  static constexpr Duration kProbe = std::chrono::seconds(5);
+  static constexpr Duration kTrial = std::chrono::seconds(5);
   static constexpr Duration kBelieved = std::chrono::minutes(1);
   static constexpr Duration kMeasured = std::chrono::seconds(1);  // at least, to see what is refilled
   // What was let go longer ago is counted in what ARM tells. A write may take longer until it is sent, or be busy.

@@ -1,4 +1,4 @@
-// order_at.h – the place of a moment in the order of what all processes of a cluster have seen.
+// order_at.h – where a moment stands in the order of what all processes of a cluster have seen.
 #pragma once
 
 #include <cstdint>

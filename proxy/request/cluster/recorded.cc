@@ -50,12 +50,12 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
 Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
                                                             ClaimInfo info) {
   auto& parts = write.parts;
-  auto place = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
-                                             write.exchange.executor, write.client_wait.until());
-  if (!place) co_return unrecorded(write);
-  write.report().in_turn = place->in_turn;
-  if (place->was_reserved) note_redeemed(write);
-  co_return std::move(place->position);
+  auto claimed = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
+                                               write.exchange.executor, write.client_wait.until());
+  if (!claimed) co_return unrecorded(write);
+  write.report().in_turn = claimed->in_turn;
+  if (claimed->was_reserved) note_redeemed(write);
+  co_return std::move(claimed->position);
 }
 
 std::optional<Outcome> answered_elsewhere(const Write& write) {

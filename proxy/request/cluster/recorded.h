@@ -29,7 +29,7 @@ Task<std::optional<Outcome>> meet_the_others(Write& write);
 // Not sent, as nothing can be recorded.
 Outcome unrecorded(const Write& write);
 
-// The place in the queues of all processes.
+// The position in the queues of all processes.
 Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
                                                             ClaimInfo info);
 

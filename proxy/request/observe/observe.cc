@@ -166,7 +166,7 @@ void lost(Observed& observed, const Error& error) {
   end_observed(write.parts, observed.id, ObservedWrites::End::Unseen);
   if (error.sent != Sent::No) {
     write.ledger().note_maybe_applied(write.sending);
-    share_answer(write, {Outcome::Kind::Unknown, {}, {}}, nullptr);
+    share_answer(write, {Outcome::Kind::InDoubt, {}, {}}, nullptr);
   } else {
     share_answer(write, {Outcome::Kind::Answered, {}, {}}, nullptr);
   }

@@ -1,7 +1,7 @@
 // observe.h – a write in mode observe: it goes to ARM and back as its client sent it, at once, and what armgate would have done
 // about it is told.
 //
-// Why: who puts a gateway before production wants to know first what it would do there. So the history, the ledgers and the ends
+// Why: whoever puts a gateway before production wants to know first what it would do. So the history, the ledgers and the ends
 // of operations are followed as ever, from what passes by; but nothing is added, nobody waits, nothing is sent twice, and armgate
 // asks ARM nothing.
 #pragma once

@@ -163,7 +163,7 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Leas
   const auto state = parts.shared.clients.find_or_add(leased.client, now.time);
   arrival.at = now;
   SendingLedger::Ending ending;
-  ending.kind = SendingLedger::Ending::Kind::Unknown;
+  ending.kind = SendingLedger::Ending::Kind::InDoubt;
   const bool may_go_again = !former.if_match.empty() && !may_be_untold && former.is_open();
   if (may_go_again) {
     policy::StateShown base;

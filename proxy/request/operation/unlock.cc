@@ -11,8 +11,8 @@ Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
   const bool is_elsewhere = parts.cluster != nullptr && parts.shared.locks.is_kept_elsewhere(key);
   std::string lease_of;
   if (is_elsewhere) {
-    for (const auto& run : parts.shared.locks.runs_on(key)) {
-      if (run.is_elsewhere) lease_of = run.info.client_label;
+    for (const auto& lease : parts.shared.locks.run_leases_on(key)) {
+      if (lease.is_elsewhere) lease_of = lease.info.client_label;
     }
   }
   Unlocked unlocked = unlock_here(parts, key, who);

@@ -23,7 +23,7 @@ struct Unlocked {
   // A write that ARM has not answered yet has the key too: it is not taken back, and ends with its answer or its timeout.
   bool on_its_way = false;
   bool others_told = false;  // of a cluster: one of them has it, and lets go of what ARM has answered
-  std::string lease_of;      // whose lease for a run it is that one of them ends
+  std::string lease_of;      // whose run lease it is that one of them ends
 };
 
 // Ends all operation leases on the key, with all their other keys, with an alert and counted: who waits goes next, whatever ARM

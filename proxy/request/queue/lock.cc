@@ -40,15 +40,15 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   info.resource = write.plan.resource_key;
   info.bytes = write.request_hash;
   info.is_reentrant = is_reentrant(write);
-  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::InLease;
+  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::InRunLease;
   return info;
 }
 
 Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
   ClaimInfo info = info_of(write, keys);
-  const bool is_in_run = info.priority == ClaimInfo::Priority::InLease;  // its places of before are behind others
+  const bool is_in_run_lease = info.priority == ClaimInfo::Priority::InRunLease;  // its positions of before are behind others
   auto kept = redeem_reservation(write, keys);
-  if (kept && !is_in_run) return *std::move(kept);
+  if (kept && !is_in_run_lease) return *std::move(kept);
   auto& locks = write.parts.shared.locks;
   std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
@@ -57,7 +57,7 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
     info.priority = std::max(info.priority, ClaimInfo::Priority::InTurn);
   }
   Waiter* waiter = &write.client_wait.waiter();
-  if (turns && !is_in_run && turns->is_for(keys)) {
+  if (turns && !is_in_run_lease && turns->is_for(keys)) {
     turns->rename(std::move(info.what));
     turns->set_waiter(waiter, ClientWait::kGranted);
     return *std::move(turns);
@@ -69,9 +69,9 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
 
 std::string still_running(const Parts& parts, const std::optional<ClaimInfo>& holder) {
   if (!holder) return "Other writes to this resource come first.";
-  if (!holder->run.empty()) {
+  if (!holder->run_purpose.empty()) {
     return fmt::format("The resource is kept for a run of {} since {} s: {}.", holder->client_label,
-                       whole_milliseconds(parts.clock.now() - holder->since) / 1000, holder->run);
+                       whole_milliseconds(parts.clock.now() - holder->since) / 1000, holder->run_purpose);
   }
   return fmt::format("Another write is still running: {} of {}, since {} s.", holder->what, holder->client_label,
                      whole_milliseconds(parts.clock.now() - holder->since) / 1000);
@@ -132,7 +132,7 @@ Task<Step<WriteLease>> lock(const Write& write) {
   const std::string why = still_running(parts, holder);
   reserve_position(write, *std::move(position));
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return try_later(write, why, holder && !holder->run.empty() ? "kept-for-a-run" : "waited-too-long");
+  co_return try_later(write, why, holder && !holder->run_purpose.empty() ? "kept-for-a-run" : "waited-too-long");
 }
 
 }  // namespace armgate

@@ -35,17 +35,17 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
   auto& reservations = parts.shared.reservations;
   const TimePoint last = parts.clock.now() + reservations.options().age_max;
   TimeLeft left{reservations.options().claim_timeout, reservations.options().ttl};
-  std::optional<TimePoint> its_turn;
+  std::optional<TimePoint> first_claimable;
   const TimePoint lets_by = parts.clock.now() + left.claim_timeout;
   while (left.ttl > Duration{} && parts.clock.now() < last) {
     const uint64_t passed = reservation->times_passed();  // first: who passes meanwhile must not cost it its time to live
     const auto standing = reservation->standing();
     if (standing == Reservation::Standing::Gone) co_return;
     const TimePoint since = parts.clock.now();
-    // Before its turn, too, it keeps nobody for long from keys that nobody has.
+    // Before it is first in line, too, it keeps nobody for long from keys that nobody has.
     const bool may_stand = standing == Reservation::Standing::InLine && since < lets_by;
     if (standing == Reservation::Standing::InLine && !may_stand) reservation->yield();
-    if (standing == Reservation::Standing::Claimable && !its_turn) its_turn = since;
+    if (standing == Reservation::Standing::Claimable && !first_claimable) first_claimable = since;
     const auto most = longest(left, standing);
     const TimePoint wake = std::min(last, most ? since + *most : may_stand ? lets_by : last);
     co_await wait_until(parts, reservation->waiter(), wake, kTimer);
@@ -56,10 +56,10 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
     left.ttl -= spent;
     if (standing != Reservation::Standing::Claimable) continue;
     left.claim_timeout -= spent;
-    if (left.claim_timeout <= Duration{}) reservations.let_others_by(reservation->keys(), *its_turn);
+    if (left.claim_timeout <= Duration{}) reservations.let_others_by(reservation->keys(), *first_claimable);
   }
   // A time to live shorter than the claim timeout was their moment too.
-  if (its_turn) reservations.let_others_by(reservation->keys(), *its_turn);
+  if (first_claimable) reservations.let_others_by(reservation->keys(), *first_claimable);
   reservations.end(resource, reservation);
 }
 

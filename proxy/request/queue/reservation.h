@@ -11,8 +11,8 @@ namespace armgate {
 
 // Its client was sent away, or left, before anything had an effect: its next sending of these bytes stands here again.
 void reserve_position(const Write& write, QueuePosition position);
-// The same of one that had its turn. If it has come back for that already, and in vain, others go by while it is away: it may be one that
-// is sent away each time.
+// The same of one that had been granted. If it has come back for that already, and in vain, others go by while it is away: it
+// may be one that is sent away each time.
 void reserve_position(const Write& write, WriteLease lease);
 
 // The position that was kept for it, if any; it is on it again.

@@ -24,18 +24,18 @@ Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std:
 bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
 
 // Suspends until it is let go.
-Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, ClientWait& client_wait,
-                                 Budgets::Ticket& place) {
+Task<ClientWait::End> await_grant(const Parts& parts, const Executor& executor, ClientWait& client_wait,
+                                  Budgets::Ticket& ticket) {
   while (true) {
     const TimePoint now = parts.clock.now();
-    const TimePoint look = std::min(std::max(place.due(now), now + Duration(1)), now + kLongestLook);
+    const TimePoint look = std::min(std::max(ticket.due(now), now + Duration(1)), now + kLongestLook);
     const auto timer =
         parts.clock.call_at(executor, look, [&client_wait] { client_wait.waiter().signal(ClientWait::kGranted); });
     const auto end = co_await client_wait.await_ready(
-        [&parts, &place, look] { return place.granted() || parts.clock.now() >= look; }, ClientWait::AtClosing::Stop);
-    if (end != ClientWait::End::Ready || place.granted()) co_return end;
-    place.let_go_due(parts.clock.now());
-    if (place.granted()) co_return ClientWait::End::Ready;
+        [&parts, &ticket, look] { return ticket.granted() || parts.clock.now() >= look; }, ClientWait::AtClosing::Stop);
+    if (end != ClientWait::End::Ready || ticket.granted()) co_return end;
+    ticket.let_go_due(parts.clock.now());
+    if (ticket.granted()) co_return ClientWait::End::Ready;
   }
 }
 
@@ -45,30 +45,30 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
                         ClientWait& client_wait) {
   Share share;
   if (!parts.shared.budgets.is_fair()) {
-    share.place.emplace();
+    share.ticket.emplace();
     co_return std::move(share);
   }
   const arm::RequestHead& head = exchange.request.head;
   const TimePoint asked = parts.clock.now();
   std::string what = fmt::format("{} {}", head.method_token, arm::path_of(head.target));
-  auto place = parts.shared.budgets.join({exchange.principal, head.target},
-                                         {head.method, can_wait(plan), client.key, client.label, std::move(what)},
-                                         &client_wait.waiter(), ClientWait::kGranted, asked);
-  if (!place) {
+  auto ticket = parts.shared.budgets.join({exchange.principal, head.target},
+                                          {head.method, can_wait(plan), client.key, client.label, std::move(what)},
+                                          &client_wait.waiter(), ClientWait::kGranted, asked);
+  if (!ticket) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return refused(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
   }
-  if (place->granted()) {
-    share.place = std::move(place);
+  if (ticket->granted()) {
+    share.ticket = std::move(ticket);
     co_return std::move(share);
   }
   parts.shared.counters.paced.fetch_add(1, std::memory_order_relaxed);
-  const auto end = co_await await_turn(parts, exchange.executor, client_wait, *place);
+  const auto end = co_await await_grant(parts, exchange.executor, client_wait, *ticket);
   exchange.report.waited += parts.clock.now() - asked;
   switch (end) {
     case ClientWait::End::Ready:
       exchange.report.reason = "waited-for-its-share";
-      share.place = std::move(place);
+      share.ticket = std::move(ticket);
       co_return std::move(share);
     case ClientWait::End::Closing: co_return refused(parts, exchange, kClosing, "armgate-ends");
     case ClientWait::End::Gone: {

@@ -15,8 +15,8 @@ namespace armgate {
 
 // A request that may go; it takes of the budget until this goes. Or why not, and what its client is told.
 struct Share {
-  std::optional<Budgets::Ticket> place;
-  arm::Response busy;    // 503, if there is no place
+  std::optional<Budgets::Ticket> ticket;
+  arm::Response busy;    // 503, if there is no ticket
   bool is_gone = false;  // the client is
 };
 

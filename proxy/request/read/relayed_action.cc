@@ -33,7 +33,7 @@ void RelayedAction::end(Ending ending) { state_->sendings().end(asking_->sending
 
 void RelayedAction::in_doubt() {
   if (!asking_) return;
-  end({Ending::Kind::Unknown, nullptr, {}});
+  end({Ending::Kind::InDoubt, nullptr, {}});
   asking_.reset();
 }
 
@@ -49,7 +49,7 @@ void note_in_doubt(const Parts& parts, const Exchange& exchange, const KeyedPlan
   if (action != nullptr) return action->in_doubt();
   SendingLedger& ledger = client.state->sendings();
   const auto asking = ledger.add(arrival_of(parts, exchange, plan, client, nullptr));
-  ledger.end(asking.sending, {Ending::Kind::Unknown, nullptr, {}}, parts.clock.next_moment());
+  ledger.end(asking.sending, {Ending::Kind::InDoubt, nullptr, {}}, parts.clock.next_moment());
 }
 
 }  // namespace armgate

@@ -1,8 +1,8 @@
 // relayed_action.h – an action (POST) that no rule names, while it is relayed.
 //
 // Why: it queues for nothing and is sent as it is, but must not run twice because its client lost the answer: SDKs send a POST
-// again after a reset. So its sending is known until its answer is confirmed, and a re-send is answered that nobody knows
-// (its answer is not kept), instead of forwarded.
+// again after a reset. So its sending is remembered until its answer is confirmed, and a re-send is not forwarded, but
+// told that the outcome is unknown (the answer is not kept).
 // Threads   one event loop; what it notes is shared.
 #pragma once
 

@@ -33,7 +33,7 @@ class WriteReceipt final : public Receipt::Effect {
 Ending::Kind kind_of(Outcome::Kind kind, int status) {
   switch (kind) {
     case Outcome::Kind::Accepted: return Ending::Kind::Accepted;
-    case Outcome::Kind::Unknown: return Ending::Kind::Unknown;
+    case Outcome::Kind::InDoubt: return Ending::Kind::InDoubt;
     case Outcome::Kind::Left:
     case Outcome::Kind::TryLater: return Ending::Kind::Expected;
     case Outcome::Kind::Refused:
@@ -99,7 +99,7 @@ void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<co
   ending.intent = outcome.intent;
   const bool was_sent = outcome.kind == Outcome::Kind::Answered && write.report().attempts > 0;
   const bool is_unsure = write.exchange.named && was_sent && answer && may_have_run(write.head().method, answer->head.status);
-  if (is_unsure) ending.kind = Ending::Kind::Unknown;
+  if (is_unsure) ending.kind = Ending::Kind::InDoubt;
   if (write.is_repeatable && answer && ending.kind == Ending::Kind::Accepted) {
     ending.recorded = std::make_shared<const SendingLedger::Recorded>(SendingLedger::Recorded{
         answer->head.status, etag_of(outcome, answer->head), outcome.tracking, write.report().merged.count > 0});

@@ -13,7 +13,7 @@ namespace armgate {
 // Called before the answer is written.
 Showing remember_answer(const Write& write, const Outcome& outcome);
 
-// From now on who asks for the same gets `answer`; null if it is not to be had.
+// From now on a request for the same gets `answer`; null if it is not to be had.
 void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<const arm::Response> answer);
 
 // The answer was written, or could not be (write.exchange says so). The receipt tells whether it has arrived.

@@ -192,7 +192,7 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     if (end == ClientWait::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
     if (end == ClientWait::End::TimeUp) co_return still_running(write);
     const auto [ending, as_recorded] = ledger.told(sending, arrival.resend);
-    if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return refused_again(write, Match::InDoubt);
+    if (ending && ending->kind == SendingLedger::Ending::Kind::InDoubt) co_return refused_again(write, Match::InDoubt);
     const bool is_accepted = ending && ending->kind == SendingLedger::Ending::Kind::Accepted;
     const bool is_recorded = is_accepted && ending->recorded;
     if (is_recorded && (as_recorded || !ending->answer)) {

@@ -47,7 +47,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
   record.claim = guarded.kept_as();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
-    // Nobody is to wait for its place meanwhile.
+    // Nobody is to wait for its position meanwhile.
     if (parts.cluster != nullptr) co_return unrecorded(write);
     co_return try_later(write, "The journal cannot take the write.", "journal-unavailable");
   }

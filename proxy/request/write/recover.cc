@@ -31,7 +31,7 @@ Outcome unknown(const Write& write, std::string_view why) {
   write.report().reason = "outcome-unknown";
   write.report().altered = true;
   Outcome outcome;
-  outcome.kind = Outcome::Kind::Unknown;
+  outcome.kind = Outcome::Kind::InDoubt;
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
   outcome.tracking = tracked_by_resource(write.plan);
   return outcome;

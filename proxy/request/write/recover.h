@@ -1,5 +1,5 @@
 // recover.h – what to do when a sent write did not simply succeed: each function turns one kind of trouble into the next
-// step, and none of them ever sends the write itself. It goes on: the write is sent again, with `attempts` as changed.
+// step, and none of them ever sends the write itself. To go on means to send the write again, with `attempts` as changed.
 #pragma once
 
 #include <string>

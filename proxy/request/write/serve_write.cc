@@ -43,7 +43,7 @@ bool own_write_ended_otherwise(const Write& write) {
 Task<Outcome> run_steps(Write& write) {
   // Before the lock, so that nobody waits for a write that waits for ARM's budget.
   auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.client_wait);
-  if (!share.place) {
+  if (!share.ticket) {
     co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::TryLater, std::move(share.busy), {}};
   }
   auto locked = co_await lock(write);

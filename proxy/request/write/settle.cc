@@ -24,7 +24,7 @@ constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks a
 
 OutcomeKind record_kind(const Outcome& outcome) {
   switch (outcome.kind) {
-    case Outcome::Kind::Unknown: return OutcomeKind::InDoubt;
+    case Outcome::Kind::InDoubt: return OutcomeKind::InDoubt;
     case Outcome::Kind::Left:
     case Outcome::Kind::TryLater: return OutcomeKind::NotSent;
     case Outcome::Kind::Refused:
@@ -80,7 +80,7 @@ LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId in
   leased.runs_unseen = outcome.runs_unseen;
   const int status = outcome.answer.head.status;
   const bool was_lost_by_arm = status == 408 || status == 502 || status == 504;  // its front end says so of what lies behind
-  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && (was_lost_by_arm || has_precondition(write)));
+  const bool was_lost = outcome.kind == Outcome::Kind::InDoubt || (!accepted && (was_lost_by_arm || has_precondition(write)));
   leased.is_on_its_way = was_lost && keeps_others_off(write);
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();
@@ -202,7 +202,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   if (accepted) {
     note_accepted(write);
     note_created(write, outcome.answer);
-  } else if (outcome.kind == Outcome::Kind::Unknown || arm::asks_for_another_try(known.status)) {
+  } else if (outcome.kind == Outcome::Kind::InDoubt || arm::asks_for_another_try(known.status)) {
     keep_turn(write);
   }
   known.result = result_of_answer(write, outcome);
@@ -212,7 +212,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
     parts.store.record_outcome(id, known);
-    // It was only waiting, for ARM instead of for another write. Who is not told to come again (ARM is away) leaves no place behind.
+    // It was only waiting, for ARM instead of for another write. Who is not told to come again (ARM is away) leaves no position behind.
     const bool is_over = outcome.kind == Outcome::Kind::TryLater && outcome.answer.head.fields.get("Retry-After").empty();
     if (had_no_effect(outcome.kind) && !is_over) reserve_position(write, std::move(intent).take_lease());
     return;

@@ -80,7 +80,7 @@ struct Write {
   void record_event(policy::Event event) const { parts.shared.resources.apply(plan.resource_key, std::move(event)); }
 };
 
-// How a write ended before or after it was sent.
+// What became of a write, sent or not.
 struct Outcome {
   enum class Kind {
     Left,      // the client is gone; nothing (more) is sent, nobody is answered
@@ -88,11 +88,11 @@ struct Outcome {
     Refused,   // 412, by ARM for an injected ETag or by armgate
     Accepted,  // ARM took it (2xx)
     Answered,  // any other final answer
-    Unknown,   // it may have taken effect
+    InDoubt,   // it may have taken effect
   };
   Kind kind = Kind::Answered;
   arm::Response answer;
-  arm::Tracking tracking;                  // for Accepted and Unknown
+  arm::Tracking tracking;                  // for Accepted and InDoubt
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
   ComingPosition turn{};                   // for Refused: its client's turn, which begins before it is answered; empty: none
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known

@@ -16,14 +16,14 @@ namespace internal {
 struct ClaimKey {
   Hash128 hash;
   rules::LockMode mode = rules::LockMode::Exclusive;
-  std::list<std::shared_ptr<Claim>>::iterator place;  // valid while the claim waits
-  bool given_back = false;                            // before the others
+  std::list<std::shared_ptr<Claim>>::iterator queued_at;  // valid while the claim waits
+  bool given_back = false;                                // before the others
 };
 
 struct Claim {
   enum class State { Waiting, Granted, Over };
 
-  ClaimKeys keys;       // sorted by hash; constant after construction but for `place` and `given_back`
+  ClaimKeys keys;       // sorted by hash; constant after construction but for `queued_at` and `given_back`
   uint64_t number = 0;  // in the order of arrival: queues are sorted by it
   ClaimInfo info;
   // Changed only with the mutexes of all the claim's shards held; read with any one of them.

@@ -53,7 +53,7 @@ void LockTable::grant(const ClaimPtr& claim, Queued queued) {
       if (before == claim) break;
       before->passed.fetch_add(1, std::memory_order_relaxed);
     }
-    if (queued == Queued::Yes) state.waiting.erase(key.place);
+    if (queued == Queued::Yes) state.waiting.erase(key.queued_at);
     state.holders.push_back(claim);
   }
   claim->state = Claim::State::Granted;
@@ -107,13 +107,13 @@ void LockTable::enqueue(const ClaimPtr& claim) {
       if (holder->when_wanted != nullptr) holder->when_wanted->signal(holder->wanted_bits);
     }
     auto& waiting = state.waiting;
-    auto place = waiting.end();
+    auto at = waiting.end();
     const auto goes_before = [&](const Claim& other) {
       return std::pair(claim->info.priority, other.number) > std::pair(other.info.priority, claim->number);
     };
-    while (place != waiting.begin() && goes_before(**std::prev(place))) --place;
-    if (is_mutant(Mutant::LastComeFirstServed)) place = waiting.begin();
-    key.place = waiting.insert(place, claim);
+    while (at != waiting.begin() && goes_before(**std::prev(at))) --at;
+    if (is_mutant(Mutant::LastComeFirstServed)) at = waiting.begin();
+    key.queued_at = waiting.insert(at, claim);
   }
   claim->state = Claim::State::Waiting;
   waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -129,8 +129,8 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
   claim->bits = bits;
   ShardsLocked locked(*this, *claim);
   const bool at_once = may_hold(*claim);  // then it waits in no queue, however full
-  // A run's lease is one of few (RunLeases::Options), and goes before all that wait.
-  const bool is_bounded = claim->info.priority != ClaimInfo::Priority::Lease;
+  // A run lease is one of few (RunLeases::Options), and goes before all that wait.
+  const bool is_bounded = claim->info.priority != ClaimInfo::Priority::RunLease;
   const bool table_full = waiting_.load(std::memory_order_relaxed) >= options_.waiters_max;
   for (const auto& key : claim->keys) {
     const size_t waiting = state_of(key.hash).waiting.size();
@@ -156,7 +156,7 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
     if (key.given_back) continue;
     KeyState& state = state_of(key.hash);
     if (claim->state == Claim::State::Waiting) {
-      state.waiting.erase(key.place);
+      state.waiting.erase(key.queued_at);
     } else {
       std::erase(state.holders, claim);
     }

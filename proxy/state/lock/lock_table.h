@@ -50,14 +50,14 @@ struct ClaimInfo {
   Hash128 client{};
   bool inherited = false;     // an earlier process sent it
   bool is_reentrant = false;  // it may go along with what the same client has running (WriteLease::admit_own())
-  std::string run{};          // no write, but a lease for a run of them (run_leases.h): what the run is for; empty: a write
-  // Who goes before those that came earlier: a client's turn and the write that takes it (turns.h), a lease for a run and the
+  std::string run_purpose{};  // no write, but a run lease (run_leases.h): what its run is for; empty: a write
+  // Who goes before those that came earlier: a client's turn and the write that takes it (turns.h), a run lease and the
   // writes that a held one lets in (run_leases.h); of the same kind the earlier. At each of its keys alike: an order that differs
   // from key to key could make two claims wait for each other.
-  enum class Priority { None, Turn, InTurn, Lease, InLease } priority = Priority::None;
+  enum class Priority { None, Turn, InTurn, RunLease, InRunLease } priority = Priority::None;
   bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
   Hash128 resource{};    // key of what it writes; zero: not known
-  Hash128 bytes{};  // the request's hash, by which a place that is kept for it is known (reservations.h); zero: it has none
+  Hash128 bytes{};  // the request's hash, by which a position that is kept for it is known (reservations.h); zero: it has none
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.
@@ -161,7 +161,7 @@ class QueuePosition {
   // signalled whenever it would be.
   void yield();
   void yield_here();
-  // Takes its position again, and is granted if it is its turn.
+  // Takes its position again, and is granted if it is first.
   void rejoin();
   // Whether it is granted, or would be if it did not yield.
   bool is_next() const;
@@ -185,7 +185,7 @@ class QueuePosition {
   std::shared_ptr<internal::Claim> claim_;
 };
 
-// A place in the queues that comes later: nothing until then. To destroy it gives the place up.
+// A position in the queues that comes later: nothing until then. To destroy it gives the position up.
 using ComingPosition = std::function<std::optional<QueuePosition>()>;
 
 class LockTable {
@@ -211,18 +211,18 @@ class LockTable {
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.
   size_t holders(const Hash128& key) const;
-  // Whether other processes have it, or one of their leases for runs waits for it: of which nobody here is the owner.
+  // Whether other processes have it, or one of their run leases waits for it: of which nobody here is the owner.
   bool is_kept_elsewhere(const Hash128& key) const;
-  // Whether a run of this client's (ClaimInfo::run) has it.
-  bool is_in_run_of(const Hash128& client, const Hash128& key) const;
-  // The leases for runs on a key, held or waiting, whichever process gave them.
-  struct Run {
+  // Whether a run lease of this client's (ClaimInfo::run_purpose) has it.
+  bool is_in_run_lease_of(const Hash128& client, const Hash128& key) const;
+  // The run leases on a key, held or waiting, whichever process gave them.
+  struct RunLease {
     ClaimInfo info;
     std::vector<Hash128> keys;  // sorted
     uint64_t number = 0;        // its own, in the order of arrival
     bool is_elsewhere = false;  // of several processes: nobody here is its owner
   };
-  std::vector<Run> runs_on(const Hash128& key) const;
+  std::vector<RunLease> run_leases_on(const Hash128& key) const;
   Counts counts() const;
   // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {

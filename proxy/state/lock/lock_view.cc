@@ -19,9 +19,9 @@ State shown_state(const Claim& claim, State state) { return claim.away || claim.
 // Nobody here is its owner.
 bool is_elsewhere(const Claim& claim) { return !claim.kept && !claim.info.is_turn; }
 
-// A lease for a run sends nothing: it is held, whichever process gave it.
+// A run lease sends nothing: it is held, whichever process gave it.
 WritePhase shown_phase(const Claim& claim) {
-  return claim.info.run.empty() ? claim.phase.load(std::memory_order_relaxed) : WritePhase::Runs;
+  return claim.info.run_purpose.empty() ? claim.phase.load(std::memory_order_relaxed) : WritePhase::Runs;
 }
 
 // A claim at one of its keys, for people.
@@ -90,29 +90,30 @@ size_t LockTable::holders(const Hash128& key) const {
 }
 
 bool LockTable::is_kept_elsewhere(const Hash128& key) const {
-  return count_holders(key, is_elsewhere) > 0 || std::ranges::any_of(runs_on(key), &Run::is_elsewhere);
+  return count_holders(key, is_elsewhere) > 0 || std::ranges::any_of(run_leases_on(key), &RunLease::is_elsewhere);
 }
 
-bool LockTable::is_in_run_of(const Hash128& client, const Hash128& key) const {
-  return count_holders(key, [&](const Claim& claim) { return !claim.info.run.empty() && claim.info.client == client; }) > 0;
+bool LockTable::is_in_run_lease_of(const Hash128& client, const Hash128& key) const {
+  return count_holders(key,
+                       [&](const Claim& claim) { return !claim.info.run_purpose.empty() && claim.info.client == client; }) > 0;
 }
 
-std::vector<LockTable::Run> LockTable::runs_on(const Hash128& key) const {
-  std::vector<Run> runs;
+std::vector<LockTable::RunLease> LockTable::run_leases_on(const Hash128& key) const {
+  std::vector<RunLease> leases;
   const Shard& shard = shards_[key.high % kShards];
   MutexLock lock(&shard.mutex);
   const auto it = shard.keys.find(key);
-  if (it == shard.keys.end()) return runs;
-  const auto add_runs = [&runs](const auto& claims) {
+  if (it == shard.keys.end()) return leases;
+  const auto add_leases = [&leases](const auto& claims) {
     for (const ClaimPtr& claim : claims) {
-      if (claim->info.run.empty()) continue;
-      Run& run = runs.emplace_back(Run{claim->info, {}, claim->number, is_elsewhere(*claim)});
-      for (const ClaimKey& named : claim->keys) run.keys.push_back(named.hash);
+      if (claim->info.run_purpose.empty()) continue;
+      RunLease& lease = leases.emplace_back(RunLease{claim->info, {}, claim->number, is_elsewhere(*claim)});
+      for (const ClaimKey& named : claim->keys) lease.keys.push_back(named.hash);
     }
   };
-  add_runs(it->second.holders);
-  add_runs(it->second.waiting);
-  return runs;
+  add_leases(it->second.holders);
+  add_leases(it->second.waiting);
+  return leases;
 }
 
 LockTable::Entries LockTable::entries(size_t most) const {

@@ -7,7 +7,8 @@
 //   1. An operation lease ends once: whoever calls finish() first gets true and with it the duty to release.
 //   2. The token of an operation lease is kept only while it is open.
 // Threads   any.
-// Limits    by the lock table: an operation lease has a lease on its keys, which few writers have at a time (its own client's, or those that share it).
+// Limits    those of the lock table: an operation lease has a write's lease on its keys, which few writers
+//           have at a time (its own client's, or those that share it).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -49,7 +49,7 @@ std::optional<TimePoint> QueuePosition::newest_at_arm(TimePoint now) const {
   for (const ClaimKey& key : claim_->keys) {
     for (const auto& other : table_->state_of(key.hash).holders) {
       const bool is_before = other != claim_ && !rules::compatible(other->mode_on(key.hash), key.mode);
-      const bool is_write = !other->info.is_turn && other->info.run.empty();
+      const bool is_write = !other->info.is_turn && other->info.run_purpose.empty();
       if (!is_before || !is_write || other->phase.load(std::memory_order_relaxed) == WritePhase::Again) continue;
       const TimePoint noted = other->at_arm.load(std::memory_order_relaxed);
       const TimePoint since = noted == TimePoint{} ? now : noted;

@@ -1,9 +1,9 @@
 // reservations.h – positions in the queue that are kept for clients who were sent away (docs/design.md, "Queue reservations").
 //
-// Why: a client that is told to come back, or gave up waiting, must not lose its turn to whoever asks at the right moment: under
-// load it would never have one. So its position stays, and its next sending of the same bytes stands on it again.
+// Why: a client that is told to come back, or gave up waiting, must not be overtaken by whoever asks at the right moment: under
+// load it would never be first. So its position stays, and its next sending of the same bytes stands on it again.
 //
-// A reservation whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its position,
+// A reservation that is first in line reserves its keys for a moment. If its client does not come, it lets others by, keeps its position,
 // and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
 // clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
 // hold up others once for each. Nor is a position kept for long for a client that came back without these bytes: while it stands in
@@ -39,8 +39,8 @@ class Reservation {
 
   enum class Standing {
     InLine,     // others come first
-    Claimable,  // its turn, and nobody else gets the keys
-    Passing,    // its turn, and others may go by
+    Claimable,  // it is first in line, and nobody else gets the keys
+    Passing,    // it is first in line, and others may go by
     Gone,       // taken by its client, or over
   };
 

@@ -39,14 +39,15 @@ std::optional<Error> RunLeases::taken_by_another(const std::vector<std::string>&
   };
   for (const std::string& id : ids) {
     const Hash128 resource = locks_.key_of(id);
-    for (const auto& [other_id, other] : leases_) {  // also those that have no place yet
+    for (const auto& [other_id, other] : leases_) {  // also those that have no position yet
       if (std::ranges::binary_search(other.resources, resource))
         return in_lease(id, other.client_label, other.since, other.purpose);
     }
-    for (const auto& run : locks_.runs_on(resource)) {
-      const bool comes_again = run.info.client == client && run.keys == wanted;
+    for (const auto& other : locks_.run_leases_on(resource)) {
+      const bool comes_again = other.info.client == client && other.keys == wanted;
       // One of this process' own that is not among them was given back, which the log does not say yet.
-      if (run.is_elsewhere && !comes_again) return in_lease(id, run.info.client_label, run.info.since, run.info.run);
+      if (other.is_elsewhere && !comes_again)
+        return in_lease(id, other.info.client_label, other.info.since, other.info.run_purpose);
     }
   }
   return std::nullopt;
@@ -56,11 +57,11 @@ std::optional<Error> RunLeases::taken_by_another(const std::vector<std::string>&
 std::optional<std::string> RunLeases::why_over(const Kept& kept) const {
   if (kept.number == 0) return std::nullopt;
   for (const Hash128& resource : kept.resources) {
-    for (const auto& run : locks_.runs_on(resource)) {
-      const bool comes_again = run.info.client == kept.client && run.keys == kept.resources;
-      if (comes_again && run.number > kept.number) return "its client has come again through another armgate";
-      if (!comes_again && run.number < kept.number)
-        return fmt::format("{} has asked first through another armgate ({})", run.info.client_label, run.info.run);
+    for (const auto& other : locks_.run_leases_on(resource)) {
+      const bool comes_again = other.info.client == kept.client && other.keys == kept.resources;
+      if (comes_again && other.number > kept.number) return "its client has come again through another armgate";
+      if (!comes_again && other.number < kept.number)
+        return fmt::format("{} has asked first through another armgate ({})", other.info.client_label, other.info.run_purpose);
     }
   }
   return std::nullopt;
@@ -106,8 +107,8 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
   info.what = fmt::format("LEASE {}", resources.front());
   info.since = now;
   info.client = client;
-  info.run = purpose;
-  info.priority = ClaimInfo::Priority::Lease;
+  info.run_purpose = purpose;
+  info.priority = ClaimInfo::Priority::RunLease;
   if (claim_) {
     kept.coming = claim_(keys, std::move(info));
   } else {
@@ -200,8 +201,8 @@ void RunLeases::lend_credentials(const Hash128& client, std::string_view authori
 
 bool RunLeases::lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const {
   if (!claim_ && count_.load(std::memory_order_acquire) == 0) return false;
-  return std::ranges::any_of(keys,
-                             [&](const rules::LockKey& key) { return locks_.is_in_run_of(client, locks_.key_of(key.id)); });
+  return std::ranges::any_of(
+      keys, [&](const rules::LockKey& key) { return locks_.is_in_run_lease_of(client, locks_.key_of(key.id)); });
 }
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-// run_leases.h – resources that one client keeps for a whole run of writes (docs/decisions/0015).
+// run_leases.h – the resources that one client keeps for a run, several writes that belong together (docs/decisions/0015).
 //
 // Why: a repair deletes and makes anew what others write to as well; between two of its writes nobody may come in. So the run asks for
 // a lease before its first write, renews it while it works, and gives it back. Everybody else queues, as behind a write.
@@ -61,7 +61,7 @@ class RunLeases {
   // `locks` must outlive this.
   RunLeases(Options options, LockTable& locks, Hasher hasher) : options_(options), locks_(locks), hasher_(hasher) {}
 
-  // From now on places come from there, and others than this process' own leases let writes in. Before the first call of any other.
+  // From now on positions come from there, and others than this process' own leases let writes in. Before the first call of any other.
   void share(Claim claim) { claim_ = std::move(claim); }
 
   const Options& options() const { return options_; }
@@ -114,7 +114,7 @@ class RunLeases {
   const Options options_;
   LockTable& locks_;
   const Hasher hasher_;
-  Claim claim_;                   // null: places come from the lock table at once
+  Claim claim_;                   // null: positions come from the lock table at once
   std::atomic<size_t> count_{0};  // nearly always none: then a write passes without the mutex
   mutable Mutex mutex_;
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;

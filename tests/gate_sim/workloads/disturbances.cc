@@ -117,7 +117,7 @@ void three_uneven_replicas(WorldOptions& options, Rng& rng) {
 // And some of what they ask for passes meanwhile.
 void three_replicas_fenced(WorldOptions& options, Rng& rng) {
   three_replicas_cut_off(options, rng);
-  options.log.lease = seconds(4);
+  options.log.membership_lease = seconds(4);
   options.pipeline.sends_fenced = true;
   options.clients.names_base = 0.3 + 0.7 * rng.unit();
 }

@@ -36,7 +36,7 @@ Task<int> fail() {
   co_return 0;
 }
 
-// Runs it to its end or until it waits. The loop outlives every run that waits.
+// Runs it to its end or until it waits. The loop outlives every root task that waits.
 void run(Task<void> task) {
   static boost::asio::io_context io;
   spawn(io.get_executor(), std::move(task));
@@ -126,7 +126,7 @@ TEST(Parked, GoesOnWhereItWaited) {
   EXPECT_FALSE(place);
 }
 
-TEST(Parked, DestroyedItTakesTheWholeRunWithIt) {
+TEST(Parked, DestroyedItTakesItsRootTaskWithIt) {
   Told told;
   Parked place;
   run(wait_outside(place, told));
@@ -134,7 +134,7 @@ TEST(Parked, DestroyedItTakesTheWholeRunWithIt) {
   EXPECT_EQ(told, (Told{"end of inner", "end of outer"}));
 }
 
-TEST(Parked, AnotherInItsPlaceTakesTheFirstRunWithIt) {
+TEST(Parked, AnotherInItsPlaceTakesTheFirstRootTaskWithIt) {
   Told told;
   Parked first;
   Parked second;
@@ -151,10 +151,10 @@ TEST(ParkedDeathTest, GoesOnOnce) {
   Parked place;
   run(wait_in(place, told));
   place();
-  EXPECT_DEATH(place(), "a run goes on once");
+  EXPECT_DEATH(place(), "a root task goes on once");
 }
 
-// One run makes another go on from within, and goes on itself afterwards.
+// One root task makes another go on from within, and goes on itself afterwards.
 Task<void> wake(Parked& other, Told& told) {
   told.emplace_back("wakes");
   other();
@@ -162,7 +162,7 @@ Task<void> wake(Parked& other, Told& told) {
   co_return;
 }
 
-TEST(Parked, ARunMayMakeAnotherGoOn) {
+TEST(Parked, ARootTaskMayMakeAnotherGoOn) {
   Told told;
   Parked place;
   run(wait_in(place, told));
@@ -170,7 +170,7 @@ TEST(Parked, ARunMayMakeAnotherGoOn) {
   EXPECT_EQ(told, (Told{"wakes", "went on", "end of inner", "woke"}));
 }
 
-TEST(Parked, TheLoopDoesNotEndBeforeItsRuns) {
+TEST(Parked, TheLoopDoesNotEndBeforeItsRootTasks) {
   boost::asio::io_context io;
   Told told;
   Parked place;

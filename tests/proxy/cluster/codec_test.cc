@@ -117,7 +117,7 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   claimed.claim = (uint64_t{7} << 32) | 1;
   claimed.keys = {{"/a", rules::LockMode::Shared}, {"/b", rules::LockMode::Exclusive}};
   claimed.info.is_reentrant = true;
-  claimed.info.run = "a repair";
+  claimed.info.run_purpose = "a repair";
   claimed.info.priority = ClaimInfo::Priority::InTurn;
   claimed.info.is_turn = true;
   claimed.info.resource = {3, 4};
@@ -125,7 +125,7 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   EXPECT_EQ(read.keys, claimed.keys);
   EXPECT_EQ(read.claim, claimed.claim);
   EXPECT_TRUE(read.info.is_reentrant);
-  EXPECT_EQ(read.info.run, "a repair");
+  EXPECT_EQ(read.info.run_purpose, "a repair");
   EXPECT_EQ(read.info.priority, ClaimInfo::Priority::InTurn);
   EXPECT_TRUE(read.info.is_turn);
   EXPECT_EQ(read.info.resource, (Hash128{3, 4}));

@@ -106,7 +106,7 @@ TEST(ClusterOrder, UnderLoadAJumpOfTheEnginesClockIsNoticedWithinATenthOfTheLeas
     };
     work(seconds(3));
     rig.log.set_clock_by(-seconds(20));
-    work(rig.log.faults().lease / 10 + seconds(2));  // and the answer, which may get lost once or twice
+    work(rig.log.faults().membership_lease / 10 + seconds(2));  // and the answer, which may get lost once or twice
     const TimePoint came = rig.clock.now();
     const uint64_t newest = rig.log.newest();
     other.replica.mark();

@@ -23,7 +23,7 @@ struct ReplicaRig {
           clients(ClientTable::Options{}),
           locks(LockTable::Options{}, Hasher(HashKey{1, 2})),
           history(MemoryStore::Options{.kept = 10, .changes = 10}),
-          replica(Replica::Options{.id = rig.log.next_id(), .lease = rig.log.faults().lease}) {
+          replica(Replica::Options{.id = rig.log.next_id(), .membership_lease = rig.log.faults().membership_lease}) {
       replica.use({.clock = clock,
                    .resources = resources,
                    .clients = clients,

@@ -248,7 +248,7 @@ TEST(ClusterReplica, WhatADeadReplicaHadSentIsAdoptedWithItsKeysAndWhatItWaitedF
   rig.pass(seconds(2));
   dead.member->leave();
   rig.pass(seconds(8));
-  EXPECT_TRUE(heir.adopted.empty()) << "its lease is not over";
+  EXPECT_TRUE(heir.adopted.empty()) << "its membership lease is not over";
   rig.pass(seconds(5));
   ASSERT_EQ(heir.adopted.size(), 1u);
   EXPECT_EQ(heir.adopted[0].write.resource, "/r");

@@ -23,7 +23,7 @@ const std::vector<rules::LockKey> kKeys{{"/r", rules::LockMode::Exclusive}};
 const std::vector<rules::LockKey> kOtherKeys{{"/other", rules::LockMode::Exclusive}};
 
 struct Asked {
-  std::optional<Replica::Place> place{};
+  std::optional<Replica::ClaimAnswer> place{};
 };
 
 struct ClusterReservations : testing::Test {

@@ -49,11 +49,11 @@ struct Side {
     return why;
   }
   // A write of the client's; as long as it is kept it waits, or has the resource.
-  std::shared_ptr<std::optional<Replica::Place>> write(const Hash128& client) {
+  std::shared_ptr<std::optional<Replica::ClaimAnswer>> write(const Hash128& client) {
     ClaimInfo info;
     info.client = client;
-    if (leases.lets_in(client, {{"pool", rules::LockMode::Exclusive}})) info.priority = ClaimInfo::Priority::InLease;
-    auto place = std::make_shared<std::optional<Replica::Place>>();
+    if (leases.lets_in(client, {{"pool", rules::LockMode::Exclusive}})) info.priority = ClaimInfo::Priority::InRunLease;
+    auto place = std::make_shared<std::optional<Replica::ClaimAnswer>>();
     spawn(rig.loop.get_executor(), claim(std::move(info), place));
     rig.pass(seconds(2));
     return place;
@@ -64,14 +64,16 @@ struct Side {
   RunLeases leases{{}, process.locks, Hasher(HashKey{1, 2})};
 
  private:
-  Task<void> claim(ClaimInfo info, std::shared_ptr<std::optional<Replica::Place>> place) {
+  Task<void> claim(ClaimInfo info, std::shared_ptr<std::optional<Replica::ClaimAnswer>> place) {
     const std::vector<rules::LockKey> keys{{"pool", rules::LockMode::Exclusive}};
     *place = co_await process.replica.claim(keys, std::move(info), nullptr, 0, rig.loop.get_executor(),
                                             rig.clock.now() + seconds(9));
   }
 };
 
-bool is_granted(const std::shared_ptr<std::optional<Replica::Place>>& write) { return *write && (*write)->position.granted(); }
+bool is_granted(const std::shared_ptr<std::optional<Replica::ClaimAnswer>>& write) {
+  return *write && (*write)->position.granted();
+}
 
 struct ClusterRunLeases : testing::Test {
   Rig rig;

@@ -39,7 +39,7 @@ std::shared_ptr<Turn> give_turn(Rig& rig, Rig::Process& process) {
 }
 
 struct Asked {
-  std::optional<Replica::Place> place{};
+  std::optional<Replica::ClaimAnswer> place{};
 };
 
 Task<void> ask(Rig& rig, Rig::Process& process, ClaimInfo info, std::shared_ptr<Asked> asked) {

@@ -101,13 +101,13 @@ TEST(Events, ALeaseIsToldWithWhoAskedForIt) {
   lease.purpose = "pool system";
   lease.held = true;
   lease.age = milliseconds(1500);
-  const json line = line_of(LogLevel::Info, [&](Log& log) { log_lease(log, kWall, "lease-taken", lease, "nadja"); });
+  const json line = line_of(LogLevel::Info, [&](Log& log) { log_run_lease(log, kWall, "lease-taken", lease, "nadja"); });
   EXPECT_EQ(line["event"], "lease-taken");
   EXPECT_EQ(line["state"], "held");
   EXPECT_EQ(line["age_ms"], 1500);
   EXPECT_EQ(line["operator"], "nadja");
   lease.held = false;
-  EXPECT_EQ(line_of(LogLevel::Info, [&](Log& log) { log_lease(log, kWall, "lease-taken", lease, "nadja"); })["state"],
+  EXPECT_EQ(line_of(LogLevel::Info, [&](Log& log) { log_run_lease(log, kWall, "lease-taken", lease, "nadja"); })["state"],
             "waiting");
 }
 

@@ -46,13 +46,13 @@ class AdminLeases : public testing::Test {
   RunLeases leases_{{}, locks_, Hasher(HashKey{1, 2})};
   rules::Mode mode_ = rules::Mode::Protect;
   std::vector<std::string> told_;
-  const LeaseSources sources_{clock_, leases_, [this] { return mode_; },
-                              [](std::string_view name) {
-                                return Hash128{7, name.back() + 0u};
-                              },
-                              [this](std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
-                                told_.push_back(std::string(event) + " " + lease.client + " " + std::string(who));
-                              }};
+  const RunLeaseSources sources_{clock_, leases_, [this] { return mode_; },
+                                 [](std::string_view name) {
+                                   return Hash128{7, name.back() + 0u};
+                                 },
+                                 [this](std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
+                                   told_.push_back(std::string(event) + " " + lease.client + " " + std::string(who));
+                                 }};
 };
 
 TEST_F(AdminLeases, OneIsTakenRenewedAndGivenBack) {

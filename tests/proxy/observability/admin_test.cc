@@ -372,7 +372,7 @@ TEST_F(AdminTest, AClusterInTroubleIsSaid) {
   EXPECT_FALSE(status().contains("cluster"));
   state_.cluster = ClusterView{};
   state_.cluster->alive = 2;
-  state_.cluster->lease_left = std::chrono::milliseconds(7300);
+  state_.cluster->membership_lease_left = std::chrono::milliseconds(7300);
   EXPECT_THAT(status_text(*read_status(get("/status").body)), HasSubstr("one of 2 replicas that live, lease good for 7.3 s\n"));
   EXPECT_EQ(status().at("cluster").at("ready"), true);
   state_.apart = true;

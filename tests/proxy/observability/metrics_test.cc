@@ -64,7 +64,7 @@ struct Counted {
 TEST(Metrics, TellOfTheClusterIfThereIsOne) {
   Counted counted;
   counted.state.cluster->engine_up = false;
-  counted.state.cluster->lease_left = milliseconds(2500);
+  counted.state.cluster->membership_lease_left = milliseconds(2500);
   counted.state.cluster->warnings = {"a", "b"};
   counted.state.cluster->late = 3;
   counted.state.apart = true;

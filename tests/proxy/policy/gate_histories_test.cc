@@ -71,7 +71,7 @@ const std::vector<History_> kNumbered{
      {{"capacity", 6}}},
 };
 
-const std::vector<History_> kProbes{
+const std::vector<History_> kRestartsAndLosses{
     {"14 accepted hole: wrongly declared single", "A0:G A1:G A0:+x=ok A1:+y=ok", kSingle, {{"x", 0}}},
     {"restart: the journal knows another: once", "A0:G B1:G B1:+x=ok restart A0:+y=412 A0:again=ok", kTurning},
     {"restart: stale, then read again", "A0:G B1:G B1:+x=ok restart A0:+y=412 A0:G A0:+y=ok", kTurning, {{"x", 1}, {"y", 1}}},
@@ -172,7 +172,7 @@ void play(const std::vector<History_>& histories) {
 
 TEST(GateHistories, TheNumberedOnesComeOutAsTheyMust) { play(kNumbered); }
 
-TEST(GateHistories, SoDoThoseOfRestartsLagsAndLostAnswers) { play(kProbes); }
+TEST(GateHistories, SoDoThoseOfRestartsLagsAndLostAnswers) { play(kRestartsAndLosses); }
 
 }  // namespace
 }  // namespace armgate::policy

@@ -183,7 +183,7 @@ bool GateModel::waits(char client) const {
   return std::any_of(under_way_.begin(), under_way_.end(), [&](const Write& w) { return w.client == client; });
 }
 
-// ---- its turn has come -----------------------------------------------------------------------------------------------------------
+// ---- its lock is granted ---------------------------------------------------------------------------------------------------------
 
 bool GateModel::others_wrote_since(const Write& write, uint64_t order) const {
   const Hash128 own = write_key_of(write);

@@ -7,7 +7,7 @@
 //
 // What stands for what
 //   states()   ARM's own log of the resource. An ETag, if the type has them, is new with each state, also if the service alone wrote.
-//   arrive()   coalesce and find_bases: the write is on its way, and waits for its turn.
+//   arrive()   coalesce and find_bases: the write is on its way, and waits for its lock.
 //   process()  guard, forward, recover, settle, close_write: nothing comes between T being read and ARM's answer.
 // Merging and turns are not in it: what would be merged is refused.
 // Of the sending ledger (proxy/state, with tests of its own) it has what one resource and lost answers need.

@@ -1,4 +1,4 @@
-// The clock of production: timers that fire once or not at all, an order of moments, and time that stands still within a turn.
+// The clock of production: timers that fire once or not at all, an order of moments, and time that stands still in an iteration.
 #include "proxy/seams/real_clock.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(RealClock, StandsStillDuringATurnOfTheEventLoop) {
   const RealClock clock;
   const TimePoint before = clock.now();
   {
-    const RealClock::Turn turn;
+    const RealClock::LoopIteration iteration;
     const TimePoint first = clock.now();
     const WallTime wall = clock.wall();
     EXPECT_GE(first, before);

@@ -197,7 +197,7 @@ TEST(SendingLedger, AWriteWhoseDoubtHasExpiredIsStillTheSameWrite) {
   LedgerRig rig;
   const auto first = rig.begin(1);
   rig.ledger.note_maybe_applied(first.sending());
-  rig.end(first, Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(first, Kind::InDoubt, LedgerRig::kNoAnswer);
   rig.pass(rig.options.in_doubt_max + seconds(1));
   const auto again = rig.begin(1);
   EXPECT_EQ(again.match(), Match::DoubtExpired);
@@ -208,7 +208,7 @@ TEST(SendingLedger, AWriteWhoseDoubtHasExpiredIsStillTheSameWrite) {
 
 TEST(SendingLedger, ADoubtThatExpiredIsToldAlsoIfSomebodyCleansUpMeanwhile) {
   LedgerRig rig;
-  rig.end(rig.begin(1), Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(rig.begin(1), Kind::InDoubt, LedgerRig::kNoAnswer);
   rig.pass(rig.options.in_doubt_max + seconds(1));
   EXPECT_TRUE(rig.ledger.expire(rig.now));
   rig.end(rig.begin(2), Kind::Expected);
@@ -217,7 +217,7 @@ TEST(SendingLedger, ADoubtThatExpiredIsToldAlsoIfSomebodyCleansUpMeanwhile) {
 
 TEST(SendingLedger, ADoubtIsForgottenInTheEnd) {
   LedgerRig rig;
-  rig.end(rig.begin(1), Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(rig.begin(1), Kind::InDoubt, LedgerRig::kNoAnswer);
   rig.pass(rig.options.in_doubt_max + rig.options.keep + seconds(1));
   EXPECT_FALSE(rig.ledger.expire(rig.now));
   EXPECT_EQ(rig.match(1), Match::New);
@@ -239,7 +239,7 @@ TEST(SendingLedger, AnAnswerThatIsTooLargeIsForgottenAloneAndTakesNoOtherAlong) 
   LedgerRig rig({.bytes_max = 100});
   lost(rig, 1, "x");
   rig.end(rig.begin(2, "x"), Kind::Expected);
-  rig.end(rig.begin(3, "x"), Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(rig.begin(3, "x"), Kind::InDoubt, LedgerRig::kNoAnswer);
   lost(rig, 4, "x", 101);
   EXPECT_EQ(rig.match(4, "x"), Match::New);
   EXPECT_EQ(rig.match(1, "x"), Match::Shared);
@@ -250,7 +250,7 @@ TEST(SendingLedger, AnAnswerThatIsTooLargeIsForgottenAloneAndTakesNoOtherAlong) 
 TEST(SendingLedger, BytesAreMadeRoomForByWhatHasBytes) {
   LedgerRig rig({.bytes_max = 100});
   rig.end(rig.begin(1, "x"), Kind::Expected);
-  rig.end(rig.begin(2, "x"), Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(rig.begin(2, "x"), Kind::InDoubt, LedgerRig::kNoAnswer);
   for (uint64_t request = 3; request <= 9; ++request) lost(rig, request, "x", 60);
   EXPECT_EQ(rig.match(1, "x"), Match::Again);
   EXPECT_EQ(rig.match(2, "x"), Match::InDoubt) << "forgotten, it would be sent a second time";
@@ -259,7 +259,7 @@ TEST(SendingLedger, BytesAreMadeRoomForByWhatHasBytes) {
 
 TEST(SendingLedger, WhatWouldBeSentTwiceIsForgottenLast) {
   LedgerRig rig({.sendings_max = 3});
-  rig.end(rig.begin(1, "x"), Kind::Unknown, LedgerRig::kNoAnswer);
+  rig.end(rig.begin(1, "x"), Kind::InDoubt, LedgerRig::kNoAnswer);
   lost(rig, 2, "x");
   for (uint64_t request = 3; request <= 9; ++request) rig.end(rig.begin(request, "x"), Kind::Expected);
   EXPECT_EQ(rig.match(1, "x"), Match::InDoubt);

@@ -150,7 +150,7 @@ TEST(SendingLedgerRepeats, ADoubtUnderANameIsNotSentAgainHoweverLong) {
   rig.repeats = by_id();
   auto write = rig.begin(1, "named");
   rig.ledger.sent(write.sending());
-  rig.end(write, Kind::Unknown).lose();
+  rig.end(write, Kind::InDoubt).lose();
   rig.read();
   rig.pass(hours(2));
   EXPECT_EQ(rig.match(1, "named"), Match::InDoubt);

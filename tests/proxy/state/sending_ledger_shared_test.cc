@@ -80,7 +80,7 @@ TEST(SendingLedgerShared, WhatEndedWithoutAnAnswerIsInDoubtEverywhere) {
   TwoProcesses two;
   const auto first = two.ask(two.here);
   two.here.sent(first.asking.sending);
-  two.here.end(first.asking.sending, {Kind::Unknown, nullptr, {}}, two.moment());
+  two.here.end(first.asking.sending, {Kind::InDoubt, nullptr, {}}, two.moment());
   two.pass_on();
   EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
 }
@@ -154,7 +154,7 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheDoubtAboutTheFirst) 
   const auto second = two.ask(two.there);
   ASSERT_EQ(second.match, Match::New);
   two.pass_back();
-  two.there.follow({SendingEvent::What::Ended, {}, first.asking, {}, {Kind::Unknown, nullptr, {}}}, nullptr, two.moment());
+  two.there.follow({SendingEvent::What::Ended, {}, first.asking, {}, {Kind::InDoubt, nullptr, {}}}, nullptr, two.moment());
   ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
   two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_back();
@@ -225,7 +225,7 @@ TEST(SendingLedgerShared, WhatAReadHasSettledIsSettledEverywhere) {
   two.arrival.request_id.clear();
   const auto first = two.ask(two.here);
   two.here.sent(first.asking.sending);
-  two.here.end(first.asking.sending, {Kind::Unknown, nullptr, {}}, two.moment());
+  two.here.end(first.asking.sending, {Kind::InDoubt, nullptr, {}}, two.moment());
   two.pass_on();  // before its client is told
   two.here.resolve(two.arrival.resource, two.moment());
   two.pass_on();

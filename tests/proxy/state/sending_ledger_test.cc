@@ -63,9 +63,9 @@ void make(LedgerRig& rig, Earlier earlier, const char* id) {
     case AcceptedAndArrived: rig.end(write, Kind::Accepted).arrive(); break;
     case ActedOnItsWay: rig.end(write, Kind::Accepted, LedgerRig::kNoAnswer); break;
     case ActedAndLost: rig.end(write, Kind::Accepted, LedgerRig::kNoAnswer).lose(); break;
-    case Doubtful: rig.end(write, Kind::Unknown, LedgerRig::kNoAnswer); break;
+    case Doubtful: rig.end(write, Kind::InDoubt, LedgerRig::kNoAnswer); break;
     case DoubtfulAndRead:
-      rig.end(write, Kind::Unknown, LedgerRig::kNoAnswer);
+      rig.end(write, Kind::InDoubt, LedgerRig::kNoAnswer);
       rig.read();
       break;
   }
@@ -301,7 +301,7 @@ TEST(SendingLedger, AnotherWriteSettlesNeitherWhatHasAnIdNorWhatIsInDoubt) {
 // ---- of an earlier process
 
 TEST(SendingLedger, WhatAnEarlierProcessSentMayComeAgain) {
-  for (const auto& [kind, match] : {std::pair(Kind::Expected, Match::Again), std::pair(Kind::Unknown, Match::InDoubt)}) {
+  for (const auto& [kind, match] : {std::pair(Kind::Expected, Match::Again), std::pair(Kind::InDoubt, Match::InDoubt)}) {
     LedgerRig rig;
     const uint64_t former = rig.ledger.add_former(rig.arrival(1, "x", nullptr), {kind, nullptr, {}});
     EXPECT_TRUE(rig.ledger.maybe_applied(former));

@@ -71,7 +71,7 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
     (void)ledger.note_visibility_try(found.asking.sending);
     auto answer = std::make_shared<arm::Response>();
     answer->body = std::string(1 + rng.below(50), 'x');
-    constexpr End kinds[] = {End::Expected, End::Refused, End::Accepted, End::Accepted, End::Unknown};
+    constexpr End kinds[] = {End::Expected, End::Refused, End::Accepted, End::Accepted, End::InDoubt};
     ledger.end(found.asking.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
   }
   presence->gone = rng.chance(0.5);

@@ -1,7 +1,7 @@
 // checkers_budget.h – what is promised of ARM's budgets for reads (docs/monitoring.md, "ARM's budgets"), judged by messages alone.
 //
 //   - After a read was answered 429, armgate asks nothing for itself of the same budget until Retry-After is over.
-// And where clients that share a budget go in turns (budgets.fair):
+// And where clients that share a budget wait for their shares (budgets.fair):
 //   - Clients' reads do not go until then either.
 //   - A read waits only if ARM has told lately of hardly more than was under way, or waited.
 //   - While a client's read waits, no other client goes more than twice.
@@ -34,7 +34,7 @@ class BudgetChecker {
     std::string what;
   };
   void came(Read read, const arm::RequestHead& head, TimePoint now);  // a client's
-  void sent(uint64_t id, TimePoint now);                              // for the first time, where they go in turns
+  void sent(uint64_t id, TimePoint now);                              // for the first time, where they wait for their shares
   void ended(uint64_t id, TimePoint now);                             // it has its answer, sent or not
   void armgate_asks(const arm::RequestHead& head, TimePoint now);
   // ARM's answer to a read of anybody's; null: armgate was told at most a part of it.

@@ -63,8 +63,8 @@ uint64_t Checkers::place_of(const Record& record) const {
   return place;
 }
 
-// Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
-// was found gone: its own turn in the queue begins then. Without request ids the same bytes are the same write to armgate.
+// Whether it waits for the answer of an earlier sending of the same write instead of its grant, or did until that one's client
+// was found gone: it stands in the queue itself from then on. Without request ids the same bytes are the same write to armgate.
 bool Checkers::waits_for_own(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
@@ -73,7 +73,7 @@ bool Checkers::waits_for_own(const Record& record) const {
   });
 }
 
-// Whether it came while an earlier sending of the same write had its turn already, and goes on with that.
+// Whether it came while an earlier sending of the same write was granted already, and goes on with that.
 bool Checkers::goes_on_for_its_own(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
@@ -102,18 +102,18 @@ void Checkers::check_order(const Record& record) {
   });
   if (may_have_a_turn || is_refused_now || goes_on_for_its_own(record)) return;
   const uint64_t place = place_of(record);
-  // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
-  // A place that was reserved for it had its turn before.
-  TimePoint turn = clock_.now();
+  // Nothing but its grant is waited for before the first sending, but the guard's look at the resource, which does not count.
+  // A position that was reserved for it was granted before.
+  TimePoint granted = clock_.now();
   if (record.link != nullptr) {
     const Report& report = record.link->exchange.report;
     const bool was_reserved = report.claimed_reservation && report.waited == Duration{};
-    turn = was_reserved ? TimePoint{} : record.served + report.waited;
+    granted = was_reserved ? TimePoint{} : record.served + report.waited;
   }
   for (const auto& key : record.keys) {
     for (const uint64_t id : queues_[key]) {
       const Record& before = records_.at(id);
-      const bool came_in_time = !before.came_back || before.served < turn;
+      const bool came_in_time = !before.came_back || before.served < granted;
       // A crowd behind one name has more writes away than places are kept for a name.
       const bool may_be_dropped = before.came_back && before.sent_as != before.sent_by;
       if (id == record.id || before.place > place || !came_in_time || may_be_dropped) continue;

@@ -1,4 +1,4 @@
-// What is checked at every sending: the base of its precondition (P1), that it is alone (P2), in turn (P3), allowed to go
+// What is checked at every sending: the base of its precondition (P1), that it is alone (P2), in order (P3), allowed to go
 // again (P4) and, for reads, at once (P6).
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ void Checkers::sending(const arm::Request& request) {
   record.last_if_match = request.head.fields.get("If-Match");
 }
 
-// At once, or in its turn where clients share a budget of ARM's.
+// At once, or after its share was granted where clients share a budget of ARM's.
 void Checkers::check_read(const Record& record) {
   const bool takes_turns = promised_.budgets.fair && promised_.mode == rules::Mode::Protect;
   if (takes_turns) return budgets_.sent(record.id, clock_.now());

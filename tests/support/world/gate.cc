@@ -22,8 +22,8 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, SendL
 std::unique_ptr<cluster::Replica> Gate::make_replica(const GateOptions& options) {
   if (options.log == nullptr) return nullptr;
   const LogFaults& faults = options.log->faults();
-  return std::make_unique<cluster::Replica>(
-      cluster::Replica::Options{.id = options.log->next_id(), .lease = faults.lease, .quiet = faults.quiet, .hashed_least = 1});
+  return std::make_unique<cluster::Replica>(cluster::Replica::Options{
+      .id = options.log->next_id(), .membership_lease = faults.membership_lease, .quiet = faults.quiet, .hashed_least = 1});
 }
 
 std::unique_ptr<Store> Gate::make_store(const GateOptions& options) {

@@ -11,7 +11,7 @@ using cluster::Row;
 
 std::shared_ptr<SimLog::Member> SimLog::join(cluster::Replica& replica, std::function<void()> end) {
   auto member = std::make_shared<Member>(*this, replica, std::move(end));
-  lives_[replica.id()] = {clock_.now() + faults_.lease, clock_.now()};
+  lives_[replica.id()] = {clock_.now() + faults_.membership_lease, clock_.now()};
   members_.push_back(member);
   member->begin();
   return member;
@@ -70,10 +70,10 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
   if (own.dead)
     return Appended::Dead;  // all that it would have changed is rolled back: whom it finds dead is found by the next one
   const TimePoint now = clock_.now();
-  const bool was_silent = now - last_append_ > faults_.lease / 2;
+  const bool was_silent = now - last_append_ > faults_.membership_lease / 2;
   for (auto& [id, life] : lives_) {
     if (!was_silent || life.dead || life.left) continue;
-    life.alive_until = now + faults_.lease;
+    life.alive_until = now + faults_.membership_lease;
   }
   Row row;
   row.begun = time_of_row();
@@ -83,7 +83,7 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
     life.dead = true;
     row.dead.push_back(id);
   }
-  own.alive_until = now + faults_.lease;
+  own.alive_until = now + faults_.membership_lease;
   last_append_ = now;
   if (is_new) row.batch = batch->number;
   if (is_new) row.events = batch->events;
@@ -129,11 +129,11 @@ void SimLog::Member::hear() {
 
 void SimLog::Member::wake() {
   if (std::exchange(busy_, true)) return;
-  log_.clock_.at(log_.clock_.now(), [self = shared_from_this()] { self->turn(); });
+  log_.clock_.at(log_.clock_.now(), [self = shared_from_this()] { self->do_round(); });
 }
 
 void SimLog::Member::beat() {
-  log_.clock_.at(log_.clock_.now() + log_.faults_.lease / 10, [self = shared_from_this()] {
+  log_.clock_.at(log_.clock_.now() + log_.faults_.membership_lease / 10, [self = shared_from_this()] {
     if (self->replica_ == nullptr) return;
     self->replica_->look_at_askers();
     self->wake();
@@ -141,14 +141,14 @@ void SimLog::Member::beat() {
   });
 }
 
-// As Engine::turn() (proxy/cluster/engine/engine.cc): the engine's time is asked for now and then, and no append tells it.
-void SimLog::Member::turn() {
+// As Engine::do_round() (proxy/cluster/engine/engine.cc): the engine's time is asked for now and then, and no append tells it.
+void SimLog::Member::do_round() {
   if (replica_ == nullptr) return;
   const TimePoint asked = log_.clock_.now();
   const TimePoint reached = std::max(log_.away_until_, cut_until_);
   if (asked < reached) {
-    log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->turn(); });
-  } else if (replica_->positions().is_due(asked, log_.faults_.lease / 10)) {
+    log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->do_round(); });
+  } else if (replica_->positions().is_due(asked, log_.faults_.membership_lease / 10)) {
     learn();
   } else {
     append();
@@ -162,7 +162,7 @@ void SimLog::Member::learn() {
     log.clock_.at(log.clock_.now() + log.way(log.questions_), [self, asked, told = log.time()] {
       if (self->replica_ == nullptr) return;
       self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
-      self->turn();
+      self->do_round();
     });
   });
 }
@@ -180,7 +180,7 @@ void SimLog::Member::append() {
     const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way(log.rng_));
     log.clock_.at(back, [self, asked, is_lost] {
       if (self->replica_ == nullptr) return;
-      if (is_lost) return self->turn();
+      if (is_lost) return self->do_round();
       self->replica_->confirm(asked, self->log_.clock_.now());
       self->read();
       self->busy_ = false;

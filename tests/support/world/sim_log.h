@@ -1,7 +1,7 @@
 // sim_log.h – the log of a cluster in a simulated world: what an engine that forgets nothing does, with its delays and its faults.
 //
 // What is modelled: one appender at a time and rows in order; the way there and back takes time; an answer gets lost after the commit;
-// others are not notified and look a moment later; a member that says nothing for the lease is found dead by whoever appends next;
+// others are not notified and look a moment later; a member that says nothing for its membership lease is found dead by whoever appends next;
 // a standby is promoted, with the last commit or without it.
 // Threads   the simulation's one loop.
 #pragma once
@@ -42,7 +42,7 @@ struct LogFaults {
   Duration way_max = std::chrono::milliseconds(5);  // to the engine, and back
   double lost_reply = 0.01;
   double lost_signal = 0.2;
-  Duration lease = std::chrono::seconds(10);
+  Duration membership_lease = std::chrono::seconds(10);
   Duration quiet = std::chrono::seconds(60);
 };
 
@@ -119,7 +119,7 @@ class SimLog::Member : public std::enable_shared_from_this<Member> {
   friend class SimLog;
   void begin();
   void wake();
-  void turn();
+  void do_round();
   void learn();
   void append();
   void hear();

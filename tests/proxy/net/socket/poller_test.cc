@@ -39,7 +39,7 @@ Task<void> write_when_told(Poller& poller, Socket& socket, std::string& told, si
   const auto ready = co_await socket.wait(Waiting::Reader, Readiness::Readable, kNever);
   EXPECT_TRUE(ready.ok());
   told += '.';
-  co_await poller.turn_to_write();
+  co_await poller.let_others_come_first();
   told_before_write = told.size();
 }
 

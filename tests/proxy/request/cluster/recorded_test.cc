@@ -98,7 +98,7 @@ TEST_F(Recorded, AProcessThatIsApartShowsNothingAndSendsNothing) {
   arm(get(kNetwork), 200, etag("\"1\""), kBody);
   EXPECT_EQ(ask(0, "one", get(kNetwork)).head.status, 200);
   log.away(seconds(100));
-  pass(log.faults().lease + seconds(1));
+  pass(log.faults().membership_lease + seconds(1));
   const arm::Response answer = ask(0, "one", get(kNetwork));
   EXPECT_EQ(answer.head.status, 503);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");

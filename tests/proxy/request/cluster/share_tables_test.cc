@@ -53,7 +53,7 @@ TEST_F(SharedTables, WhoDoesNotProtectLeavesADeadOnesKeysToTheOthers) {
     EXPECT_EQ(rig.ask(0, "one", patch(kScaleSet), R"({"sku":{"capacity":2}})").head.status, 202);
     rig.pass(seconds(1));
     rig.gates[0]->cut();
-    rig.pass(rig.log.faults().lease + rig.log.faults().quiet + seconds(60));
+    rig.pass(rig.log.faults().membership_lease + rig.log.faults().quiet + seconds(60));
     EXPECT_EQ(rig.gates[1]->parts().cluster->counts().claims, 1u) << "its operation runs";
   }
 }

@@ -24,10 +24,10 @@ TEST(Unreadable, AResourceThatCannotBeReadIsNotWritten) {
   EXPECT_TRUE(answer.head.fields.has("Retry-After"));
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "verify-failed");
   EXPECT_TRUE(rig.script_is_done());
-  EXPECT_EQ(rig.shared().counters.reservations_kept.load(), 1u) << "it had its turn, and is told to come again";
+  EXPECT_EQ(rig.shared().counters.reservations_kept.load(), 1u) << "it was granted, and is told to come again";
 }
 
-// It may be one that is sent away each time, as fast as it can come: others would never have their turn.
+// It may be one that is sent away each time, as fast as it can come: others would never be granted.
 TEST(Unreadable, WhoIsSentAwayAgainKeepsNobodyOffWhileItIsAway) {
   StageRig rig;
   const std::string busy = R"({"error":{"code":"MethodNotAllowed","message":"m"}})";

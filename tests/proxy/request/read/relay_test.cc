@@ -75,7 +75,7 @@ TEST(Relay, WhatWaitsForAConnectionIsNotSentOnceItsClientHasLeft) {
 TEST(Relay, WhatWaitsForNothingIsSentWhoeverHasLeft) {
   for (const Leaving how : {Leaving::HalfClosed, Leaving::Reset}) {
     for (const std::string& request : kWithoutARule) {
-      if (request.starts_with("PUT")) continue;  // it has a turn of its own to wait for
+      if (request.starts_with("PUT")) continue;  // it waits for its lock
       StageRig rig;
       rig.arm(request, 200, {}, "{}");
       const auto asked = rig.start("one", request, "{}");

@@ -51,7 +51,7 @@ TEST(Write, TheETagOfAnAnswerStandsInItsHeadOrElseInItsBody) {
 TEST(Write, NothingWasSentOfWhatComesAgainOrWhoseClientLeft) {
   using Kind = Outcome::Kind;
   for (const Kind kind : {Kind::TryLater, Kind::Left}) EXPECT_TRUE(had_no_effect(kind));
-  for (const Kind kind : {Kind::Refused, Kind::Accepted, Kind::Answered, Kind::Unknown}) EXPECT_FALSE(had_no_effect(kind));
+  for (const Kind kind : {Kind::Refused, Kind::Accepted, Kind::Answered, Kind::InDoubt}) EXPECT_FALSE(had_no_effect(kind));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the lock table tells: who stands in whose way, and which leases for runs it has.
+// What the lock table tells: who stands in whose way, and which run leases it has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class LockView : public testing::Test {
   QueuePosition join_for_run(const std::vector<LockKey>& keys, std::string client_label) {
     ClaimInfo info;
     info.client_label = std::move(client_label);
-    info.run = "a repair";
+    info.run_purpose = "a repair";
     return join(keys, std::move(info));
   }
   // Entry of the claim at place `i` in the order of arrival.
@@ -84,18 +84,18 @@ TEST_F(LockView, WhoLetsOthersByStandsInNobodysWay) {
 
 TEST_F(LockView, LeasesForRunsAreToldWhetherTheyAreHeldOrWait) {
   const Hash128 a = locks.key_of("a"), b = locks.key_of("b");
-  EXPECT_THAT(locks.runs_on(a), IsEmpty());
+  EXPECT_THAT(locks.run_leases_on(a), IsEmpty());
   const WriteLease held = join_for_run({exclusive("a"), exclusive("b")}, "first").into_lease();
   const auto waits = join_for_run({exclusive("a")}, "second");
   const auto write = join({exclusive("a")});
-  const auto runs = locks.runs_on(a);
-  ASSERT_EQ(runs.size(), 2u);
-  EXPECT_EQ(runs[0].info.client_label, "first");
-  EXPECT_EQ(runs[0].keys, (std::vector{std::min(a, b), std::max(a, b)}));
-  EXPECT_EQ(runs[1].info.client_label, "second");
-  EXPECT_EQ(runs[1].number, waits.number());
-  EXPECT_LT(runs[0].number, runs[1].number);
-  EXPECT_EQ(locks.runs_on(b).size(), 1u);
+  const auto leases = locks.run_leases_on(a);
+  ASSERT_EQ(leases.size(), 2u);
+  EXPECT_EQ(leases[0].info.client_label, "first");
+  EXPECT_EQ(leases[0].keys, (std::vector{std::min(a, b), std::max(a, b)}));
+  EXPECT_EQ(leases[1].info.client_label, "second");
+  EXPECT_EQ(leases[1].number, waits.number());
+  EXPECT_LT(leases[0].number, leases[1].number);
+  EXPECT_EQ(locks.run_leases_on(b).size(), 1u);
   EXPECT_EQ(told(0).phase, WritePhase::Runs) << "whichever process gave it";
 }
 

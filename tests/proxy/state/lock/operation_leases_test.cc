@@ -221,7 +221,7 @@ class HoldWatchers : public OperationLeasesTest {
 
 TEST_F(HoldWatchers, AreWokenByWhoeverBeginsToWaitForTheirKeys) {
   ClaimInfo lease;
-  lease.run = "a repair";  // waits as a write does
+  lease.run_purpose = "a repair";  // waits as a write does
   std::optional<QueuePosition> place;
   const auto wait = [&] { place = *locks_.join({{"key2", rules::LockMode::Exclusive}}, lease, nullptr, 0); };
   EXPECT_EQ(woken_by(wait), (std::vector<uint32_t>{0, OperationLease::kWake}));

@@ -24,7 +24,7 @@ class RunLeaseTable : public testing::Test {
     info.client_label = client == kHeal ? "heal" : "other";
     info.what = "PUT " + key;
     info.since = now;
-    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::InLease;
+    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::InRunLease;
     return *locks.join(keys, std::move(info), nullptr, 1);
   }
   Result<RunLeases::Lease> take(const std::vector<std::string>& resources = {"cluster", "pool"}) {
@@ -58,7 +58,7 @@ TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
   EXPECT_FALSE(waits.granted());
   EXPECT_TRUE(write(kOther, "elsewhere").granted());
   EXPECT_EQ(waits.holder()->what, "LEASE cluster");
-  EXPECT_EQ(waits.holder()->run, "a repair");
+  EXPECT_EQ(waits.holder()->run_purpose, "a repair");
 }
 
 TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
@@ -166,8 +166,8 @@ TEST_F(RunLeaseTable, WhatAHeldLeaseLetsInGoesBeforeALeaseThatWaits) {
   ASSERT_TRUE(take()->held);
   ClaimInfo info;
   info.client = kOther;
-  info.run = "theirs";
-  info.priority = ClaimInfo::Priority::Lease;
+  info.run_purpose = "theirs";
+  info.priority = ClaimInfo::Priority::RunLease;
   const auto waits = locks.join({{"pool", LockMode::Exclusive}, {"cluster", LockMode::Exclusive}}, info, nullptr, 0);
   for (const char* key : {"cluster", "pool"}) EXPECT_TRUE(write(kHeal, key).granted()) << key;
   EXPECT_FALSE(waits->granted());

@@ -1,4 +1,4 @@
-// probe.h – asks ARM one question the way a tool does: through armgate as its proxy, with armgate's certificate.
+// ask_through.h – asks ARM one question the way a tool does: through armgate as its proxy, with armgate's certificate.
 //
 // Limits    those of send_through.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace armgate {
 
-struct ProbeQuestion {
+struct ProxiedQuestion {
   Through through;
   std::string host;  // of ARM
 };
 
-struct ProbeAnswer {
+struct ProxiedAnswer {
   int status = 0;
   std::string date;     // the field, as it came
   std::string code;     // of the error in the body, if there is one
@@ -23,6 +23,6 @@ struct ProbeAnswer {
 };
 
 // Sends a GET that needs no token. Untrusted: whoever answers there has another authority's certificate.
-Result<ProbeAnswer> ask_through(const ProbeQuestion& question);
+Result<ProxiedAnswer> ask_through(const ProxiedQuestion& question);
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-#include "cli/doctor/probe.h"
+#include "cli/doctor/ask_through.h"
 
 #include "arm/arm_error.h"
 
@@ -10,7 +10,7 @@ constexpr std::string_view kTarget = "/metadata/endpoints?api-version=2022-09-01
 
 }  // namespace
 
-Result<ProbeAnswer> ask_through(const ProbeQuestion& question) {
+Result<ProxiedAnswer> ask_through(const ProxiedQuestion& question) {
   arm::Request request;
   request.head.method = arm::Method::Get;
   request.head.method_token = "GET";
@@ -19,7 +19,7 @@ Result<ProbeAnswer> ask_through(const ProbeQuestion& question) {
   request.head.fields.add("User-Agent", "armgate-doctor");
   const auto answer = send_through(question.through, request);
   if (!answer) return answer.error();
-  ProbeAnswer told{answer->head.status, std::string(answer->head.fields.get("Date")), {}, {}};
+  ProxiedAnswer told{answer->head.status, std::string(answer->head.fields.get("Date")), {}, {}};
   if (told.status < 400) return told;
   if (const auto error = arm::parse_error(answer->body)) {
     told.code = error->code;

@@ -267,6 +267,7 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   Bases bases;
   bases.has_read = has_read;
   bases.possible = states_of(actors == Actors::Many || by_id ? live : one, write, born);
+  if (actors != Actors::Many && !by_id) note_last_read(bases.possible, live);
   if (actors == Actors::Single && !by_id && newest != nullptr)
     go_on_from_own(bases, *newest, seen, history, *record, write, born);
   const bool is_repeated = write.repeated.order != 0;  // then what it may be built from is put together of two

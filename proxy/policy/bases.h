@@ -53,6 +53,8 @@ struct BaseState {
   SharedBody body;
   SharedBody sent;           // if it is the answer to a write of this very client: what that asked for
   uint64_t known_since = 0;  // order: the state is at least as new as this
+  // Its client was shown it last, by a read that may have shown an older one: if it is what is there, it did not.
+  bool is_last_read = false;
 
   // Whether it was known before the resource was gone at that order.
   bool lies_before(uint64_t absence) const { return !absent && entry != 0 && entry < absence; }

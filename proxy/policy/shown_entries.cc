@@ -161,6 +161,15 @@ std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const Writ
   return states;
 }
 
+void note_last_read(std::vector<BaseState>& states, const std::vector<ShownEntry>& shown) {
+  const auto is_later = [](const ShownEntry& a, const ShownEntry& b) {
+    return a.observation->last_shown.order < b.observation->last_shown.order;
+  };
+  const auto last = std::ranges::max_element(shown, is_later);
+  if (last == shown.end() || last->observation->as == ShownAs::OwnAnswer || last->observation->lost || last->late) return;
+  for (BaseState& state : states) state.is_last_read = last->observation->lagging && state.entry == last->entry->number;
+}
+
 uint64_t born_at(const History& history, const WriteFacts& write) {
   return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
 }

@@ -61,6 +61,9 @@ bool is_same_state(const BaseState& a, const BaseState& b);
 
 // Each state once, the newest first.
 std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born);
+// Marks which of them the last of `shown` is, if that may be older: a read that may show either side of a write which was accepted
+// meanwhile supersedes nothing, unless it turns out to be what is there.
+void note_last_read(std::vector<BaseState>& states, const std::vector<ShownEntry>& shown);
 
 // ---- its own writes: a client that goes on from what it has made itself reads nothing in between ----
 

@@ -80,6 +80,12 @@ bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereB
   return difference.same(index, at) || (base.body && base.body->bytes == there.json);
 }
 
+// Whether what is partial for all that is known, an item of a list, leaves out nothing that is there. Hardly ever asked.
+bool shows_as_much(const BaseState& base, const ThereBody& there, const arm::BodyFacts& facts) {
+  const ComparedBody bodies[] = {{base.body->bytes, BodyKind::Whole}, {there.json, BodyKind::Whole}};
+  return base.body->bytes == there.json || Difference(bodies, facts).same(0, 1);
+}
+
 // No writable leaf of it is another now. What the write changes cannot be seen where it was read at another api-version.
 bool is_there_elsewhere(const BaseState& base, const ThereBody& there, const OthersWroteSince& others_wrote_since,
                         const arm::BodyFacts& facts) {
@@ -114,8 +120,8 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   if (wanted) found = difference.reconcile(*index, *wanted, at);
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set is not shown.
-    const bool hides_nothing =
-        !base.is_partial && !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
+    const bool hides_nothing = (!base.is_partial || shows_as_much(base, there, facts)) &&
+                               !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
     const bool is_there = hides_nothing || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there, !found.changes_nothing};
   }
@@ -157,6 +163,22 @@ bool is_either(const Bases& bases, const std::vector<Judged>& judged) {
   const auto rest = judged.begin() + static_cast<std::ptrdiff_t>(bases.either_of);
   return std::any_of(judged.begin(), rest, [](const Judged& j) { return j.sends && j.is_there; }) &&
          std::all_of(rest, judged.end(), [](const Judged& j) { return j.sends; });
+}
+
+// Whether the client's last read shows what is there, and the write does not look as if it were built on what was shown before that.
+bool is_on_last_read(const Bases& bases, const std::vector<Judged>& judged, const std::vector<std::optional<size_t>>& indices,
+                     std::optional<size_t> wanted, const Difference& difference) {
+  const auto last = std::ranges::find_if(bases.possible, &BaseState::is_last_read);
+  if (last == bases.possible.end() || !wanted) return false;
+  const auto at = static_cast<size_t>(last - bases.possible.begin());
+  if (!judged[at].is_there || !indices[at]) return false;
+  std::vector<size_t> olds;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (i == at) continue;
+    if (!indices[i] || bases.possible[i].absent) return false;
+    olds.push_back(*indices[i]);
+  }
+  return !difference.looks_stale(*wanted, olds, *indices[at]);
 }
 
 // Merges the write's changes into what is there, if they are the same whatever it was built from.
@@ -296,6 +318,7 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
   verdict.sends = is_either(bases, judged);
   verdict.sends |= in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
+  verdict.sends |= is_on_last_read(bases, judged, indices, asked, difference);
   if (verdict.sends) return verdict;
   const auto to_tell = [&](const Judged& j) { return in_the_way == judged.end() ? !j.pointers.empty() : !j.sends; };
   if (const auto told = std::ranges::find_if(judged, to_tell); told != judged.end()) verdict.pointers = told->pointers;

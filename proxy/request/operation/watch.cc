@@ -80,9 +80,10 @@ TimePoint next_look(const Parts& parts, const Watcher& watcher) {
   const auto& options = parts.shared.options;
   const OperationLease::Pace pace = watcher.op_lease->pace();
   const TimePoint last = std::max(watcher.last_poll, pace.seen_running);
-  const Duration pause = watcher.op_lease->has_waiter()
-                             ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last)
-                             : pause_without_waiter(options, pace);
+  const bool is_soon =
+      watcher.op_lease->has_waiter() || watcher.missing > 0;  // ARM knows the operation no more: it is over, most likely
+  const Duration pause =
+      is_soon ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last) : pause_without_waiter(options, pace);
   // From then on a look may tell the end, and whoever waits need not wait for the pace.
   const TimePoint conclusive = may_come_to_more_until(*watcher.op_lease, watcher.by);
   const bool waits_for_it = watcher.op_lease->has_waiter() && last < conclusive;

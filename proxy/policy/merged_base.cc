@@ -24,9 +24,10 @@ arm::ComparedBody latest_of(const Bases& bases, const MergedBase& merged) {
   const arm::ComparedBody sent{merged.sent->bytes, BodyKind::Whole};
   if (bases.possible.empty()) return sent;
   const BaseState& newest = bases.possible.front();
-  const bool tells =
-      newest.entry >= merged.asked.entry && newest.body && !newest.is_partial && newest.api_version == merged.asked.api_version;
-  return tells ? arm::ComparedBody{newest.body->bytes, BodyKind::Whole} : sent;
+  // What stands in for an answer without a body was not shown.
+  const bool is_shown = newest.body && (!newest.is_partial || !newest.target.empty());
+  const bool tells = is_shown && newest.entry >= merged.asked.entry && newest.api_version == merged.asked.api_version;
+  return tells ? arm::ComparedBody{newest.body->bytes, newest.is_partial ? BodyKind::Partial : BodyKind::Whole} : sent;
 }
 
 Knows knows(const Bases& bases, const MergedBase& merged, const WantedBody& wanted, const arm::BodyFacts& facts) {

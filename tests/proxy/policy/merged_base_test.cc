@@ -83,6 +83,12 @@ TEST(MergedBase, WhatBecameOfTheRestSinceIsKnownToWhoHasReadIt) {
   told.show('A', "3", whole(later));
   EXPECT_FALSE(may_be_built_on(told.next(R"({"tags":{"t":"0","mine":"1","theirs":"7"},"n":2})"), kAsked));
   EXPECT_TRUE(may_be_built_on(told.next(R"({"tags":{"t":"0","mine":"1"},"n":2})"), kAsked));
+
+  Merged listed;
+  auto item = std::make_shared<KeptBody>(*partial(later));
+  item->target = "/subscriptions/s/x?api-version=v1";
+  listed.show('A', "3", item, {ShownAs::ListItem});
+  EXPECT_FALSE(may_be_built_on(listed.next(R"({"tags":{"t":"0","mine":"1","theirs":"7"},"n":2})"), kAsked));
 }
 
 // A member of which nobody knows that the service moves it with each write.

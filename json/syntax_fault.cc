@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kClosingMax = 16;  // brackets that a person may be told to add
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_printable(char c) { return c > ' ' && c < '\x7f'; }
 
@@ -26,18 +28,12 @@ Before read_before(std::string_view text) {
   Before found;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '/' && text.substr(i).starts_with("//")) {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (c == '/' && text.substr(i).starts_with("/*")) {
-      const size_t end = text.find("*/", i + 2);
-      found.in_block = end == text.npos;
-      i = found.in_block ? text.size() : end + 1;
-    } else if (c == '"') {
-      size_t end = i + 1;
-      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-      found.in_text = end >= text.size();
-      found.last = c;
-      i = end;
+    const bool is_comment = text.substr(i).starts_with("//") || text.substr(i).starts_with("/*");
+    if (is_comment || c == '"') {
+      const size_t end = is_comment ? end_of_comment(text, i) : end_of_string(text, i);
+      if (end == text.npos) (is_comment ? found.in_block : found.in_text) = true;
+      if (!is_comment) found.last = c;
+      i = std::min(end, text.size()) - 1;
     } else if (!is_space(c)) {
       if (c == '{' || c == '[') found.open.push_back(c);
       if ((c == '}' || c == ']') && !found.open.empty()) found.open.pop_back();
@@ -59,6 +55,7 @@ std::string words_for_end(std::string_view text) {
   if (all.in_block) return "a comment that begins with /* has no end; add */";
   if (all.in_text) return "a text has no end; close it with '\"'";
   if (all.last == 0) return "there is nothing in it; write an object, {} at least";
+  if (all.open.size() > kClosingMax) return fmt::format("it ends too early; {} brackets in it are open", all.open.size());
   if (!all.open.empty()) return fmt::format("it ends too early; what is open needs \"{}\" at the end", closing(all.open));
   return "it ends too early";
 }
@@ -67,7 +64,9 @@ std::string words_for_end(std::string_view text) {
 std::string words_for(std::string_view text, size_t place, std::string_view said) {
   const auto says = [said](std::string_view part) { return said.find(part) != said.npos; };
   const char c = text[place];
-  if (says("UTF-8")) return "it has bytes that are not UTF-8; save the file as UTF-8";
+  // NUL and the two bytes of a UTF-16 byte order mark stand in no text that an editor has saved as UTF-8.
+  if (says("UTF-8") || c == '\0' || c == '\xFE' || c == '\xFF')
+    return "it has bytes that are not UTF-8; save the file as UTF-8";
   if (says("control character"))
     return "a text has a line end or a control character in it; close it with '\"', or write \\n or \\t";
   if (says("forbidden character after backslash") || says("'\\u'"))
@@ -110,6 +109,17 @@ SyntaxFault huge_number(std::string_view text, std::string_view said) {
 }
 
 }  // namespace
+
+size_t end_of_comment(std::string_view text, size_t at) {
+  if (!text.substr(at).starts_with("/*")) return std::min(text.find('\n', at), text.size());
+  const size_t end = text.find("*/", at + 2);
+  return end == text.npos ? text.npos : end + 2;
+}
+
+size_t end_of_string(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"';) at += text[at] == '\\' ? 2 : 1;
+  return at < text.size() ? at + 1 : text.npos;
+}
 
 SyntaxFault syntax_fault_in(std::string_view text) {
   try {

@@ -4,6 +4,7 @@
 // missing, a file that is not UTF-8.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,10 @@ struct SyntaxFault {
   std::string
       message;  // what is wrong and what to do about it; has nothing of the text but single printable characters and numbers
 };
+
+// Past the comment, or the string in quotes, that begins at `at`; npos: it has no end. A comment of one line ends with the text.
+size_t end_of_comment(std::string_view text, size_t at);
+size_t end_of_string(std::string_view text, size_t at);
 
 // Of a text that is no JSON with comments; of one that is, nothing in particular.
 SyntaxFault syntax_fault_in(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/syntax_fault.h"
 #include "json/tree.h"
 
 namespace armgate::rules {
@@ -44,16 +45,13 @@ class PositionScanner {
   };
 
   void skip_comment() {
-    const bool block = text_.substr(at_).starts_with("/*");
-    const size_t end = block ? text_.find("*/", at_ + 2) : text_.find('\n', at_);
-    const size_t stop = end == text_.npos ? text_.size() : end + (block ? 2 : 0);
+    const size_t stop = std::min(end_of_comment(text_, at_), text_.size());
     for (; at_ < stop; ++at_) line_ += text_[at_] == '\n';
   }
 
   void read_string() {
-    const size_t start = at_++;
-    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-    at_ = std::min(at_ + 1, text_.size());
+    const size_t start = at_;
+    at_ = std::min(end_of_string(text_, at_), text_.size());
     if (levels_.empty() || levels_.back().container == Container::Array || !levels_.back().name_next) {
       begin_value();
       return;

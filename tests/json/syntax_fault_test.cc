@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace armgate::syntax_fault_test {
 namespace {
 
@@ -43,6 +45,15 @@ TEST(SyntaxFault, SaysWhereAndWhatToDo) {
     EXPECT_NE(fault.message.find(c.told), std::string::npos) << c.text << ": " << fault.message;
     for (const char ch : fault.message) EXPECT_TRUE(ch >= ' ' && ch < '\x7f') << c.text;
   }
+}
+
+TEST(SyntaxFault, OfWhatNoPersonHasWrittenTheMessageStaysShort) {
+  const std::string with_nul("{\"a\":\0}", 7), utf_16("\xff\xfe{\0}\0", 6), deep(100'000, '[');
+  EXPECT_NE(syntax_fault_in(with_nul).message.find("save the file as UTF-8"), std::string::npos)
+      << syntax_fault_in(with_nul).message;
+  EXPECT_NE(syntax_fault_in(utf_16).message.find("save the file as UTF-8"), std::string::npos)
+      << syntax_fault_in(utf_16).message;
+  EXPECT_EQ(syntax_fault_in(deep).message, "it ends too early; 100000 brackets in it are open");
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "rules/file/nearest_name.h"
 
 namespace armgate {
 namespace {
 
 std::string upper_text(std::string text) {
-  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  for (char& c : text) c = upper(c);
   return text;
 }
 

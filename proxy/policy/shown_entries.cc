@@ -162,12 +162,11 @@ std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const Writ
 }
 
 void note_last_read(std::vector<BaseState>& states, const std::vector<ShownEntry>& shown) {
-  const auto is_later = [](const ShownEntry& a, const ShownEntry& b) {
-    return a.observation->last_shown.order < b.observation->last_shown.order;
-  };
-  const auto last = std::ranges::max_element(shown, is_later);
-  if (last == shown.end() || last->observation->as == ShownAs::OwnAnswer || last->observation->lost || last->late) return;
-  for (BaseState& state : states) state.is_last_read = last->observation->lagging && state.entry == last->entry->number;
+  if (shown.empty()) return;
+  const ShownEntry& last = shown.back();
+  const Observation& how = *last.observation;
+  if (how.as == ShownAs::OwnAnswer || !how.lagging || how.lost || last.late) return;
+  for (BaseState& state : states) state.is_last_read = state.entry == last.entry->number;
 }
 
 uint64_t born_at(const History& history, const WriteFacts& write) {

@@ -61,7 +61,7 @@ bool is_same_state(const BaseState& a, const BaseState& b);
 
 // Each state once, the newest first.
 std::vector<BaseState> states_of(const std::vector<ShownEntry>& seen, const WriteFacts& write, uint64_t born);
-// Marks which of them the last of `shown` is, if that may be older: a read that may show either side of a write which was accepted
+// Marks which of them the last of `shown`, which are oldest first, is, if that may be older: a read that may show either side of a write which was accepted
 // meanwhile supersedes nothing, unless it turns out to be what is there.
 void note_last_read(std::vector<BaseState>& states, const std::vector<ShownEntry>& shown);
 

@@ -80,7 +80,7 @@ bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereB
   return difference.same(index, at) || (base.body && base.body->bytes == there.json);
 }
 
-// Whether what is partial for all that is known, an item of a list, leaves out nothing that is there. Hardly ever asked.
+// Whether what is partial for all that is known, an item of a list, leaves out nothing that is there.
 bool shows_as_much(const BaseState& base, const ThereBody& there, const arm::BodyFacts& facts) {
   const ComparedBody bodies[] = {{base.body->bytes, BodyKind::Whole}, {there.json, BodyKind::Whole}};
   return base.body->bytes == there.json || Difference(bodies, facts).same(0, 1);
@@ -120,9 +120,11 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   if (wanted) found = difference.reconcile(*index, *wanted, at);
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set is not shown.
-    const bool hides_nothing = (!base.is_partial || shows_as_much(base, there, facts)) &&
-                               !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
-    const bool is_there = hides_nothing || by_etag || !others_wrote_since(base.entry);
+    const auto hides_nothing = [&] {
+      return (!base.is_partial || shows_as_much(base, there, facts)) &&
+             !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
+    };
+    const bool is_there = by_etag || !others_wrote_since(base.entry) || hides_nothing();
     return {is_there, is_there, !found.changes_nothing};
   }
   if (!wanted || base.gone) return {.pointers = difference.changed(*index, at)};

@@ -77,12 +77,10 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   if (!hash_key) return hash_key.error();
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(calls), *key, *std::move(connection)));
   auto registered = engine->connection_->run(
-      "insert into armgate.replica(name, program, configured, alive_until) select $1, $2, $3, clock_timestamp() + lease "
-      "from armgate.meta returning id",
-      {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION), pg_text(engine->options_.configured)}, kStatementMax);
+      "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
+      {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
   if (!registered) return std::move(registered).error();
   engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->membership_lease, *hash_key, found->known_for};
-  engine->configured_told_ = engine->options_.configured;
   engine->set_configured(engine->options_.configured);
   auto differ = engine->compare_configured();
   if (!differ) return std::move(differ).error();

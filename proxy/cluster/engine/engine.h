@@ -107,7 +107,6 @@ class Engine {
   std::string backend_;  // the engine's process at the other end
   KeptHealth health_;
   std::atomic<bool> configured_changed_{false};
-  std::string configured_told_;  // to the engine
   std::atomic<bool> closing_{false};
   TimePoint next_beat_{};
   TimePoint next_delete_{};

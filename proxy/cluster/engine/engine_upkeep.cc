@@ -28,13 +28,7 @@ Result<std::vector<std::string>> Engine::compare_configured() {
   own.id = joined_.id;
   own.name = options_.name;
   own.configured = health_.get().configured;
-  if (own.configured != configured_told_) {
-    const auto told = connection_->run("update armgate.replica set configured = $1 where id = $2",
-                                       {pg_text(own.configured), pg_number(own.id)}, kStatementMax);
-    if (!told) return told.error();
-    configured_told_ = own.configured;
-  }
-  const auto others = configured_otherwise(*connection_, own.configured);
+  const auto others = tell_configured(*connection_, own);
   if (!others) return others.error();
   return differences(own, *others);
 }

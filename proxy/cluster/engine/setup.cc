@@ -97,11 +97,12 @@ Result<Found> look_closely_at(PgConnection& connection) {
   return found;
 }
 
-Result<std::vector<Found::Member>> configured_otherwise(PgConnection& connection, const std::string& configured) {
+Result<std::vector<Found::Member>> tell_configured(PgConnection& connection, const Found::Member& own) {
   const auto rows = connection.run(
-      std::string(kMemberColumns) +
-          "where not dead and not clean and alive_until >= clock_timestamp() and configured <> $1 order by id limit 100",
-      {pg_text(configured)}, kStatementMax);
+      std::string("with told as (update armgate.replica set configured = $1 where id = $2 and configured <> $1) ") +
+          kMemberColumns +
+          "where not dead and not clean and alive_until >= clock_timestamp() and configured <> $1 and id <> $2 order by id limit 100",
+      {pg_text(own.configured), pg_number(own.id)}, kStatementMax);
   if (!rows) return rows.error();
   return members_of(*rows);
 }

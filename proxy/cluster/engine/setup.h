@@ -48,8 +48,8 @@ Result<Found> look_closely_at(PgConnection& connection);
 // In what replicas that live are configured otherwise than the one that is `like`, a line for people each. Of members as in Found.
 std::vector<std::string> differences(const Found::Member& like, const std::vector<Found::Member>& members);
 
-// The replicas that live, of which `configured` is not that.
-Result<std::vector<Found::Member>> configured_otherwise(PgConnection& connection, const std::string& configured);
+// Tells how that replica is configured, and gives those that live and are configured otherwise.
+Result<std::vector<Found::Member>> tell_configured(PgConnection& connection, const Found::Member& own);
 
 // Whether a replica with that key can join. BadInput, with what to do.
 Result<void> check_joinable(const Found& found, const ClusterKey& key);

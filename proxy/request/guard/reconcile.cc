@@ -196,10 +196,9 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   policy::Bases bases = write.bases;
   decode_bodies(bases.possible, bytes_max);
   const uint64_t gone_at = last_absence(write);
-  const uint64_t deleted_at = last_delete(write);
   for (policy::BaseState& base : bases.possible) {
     base.gone |= base.lies_before(gone_at);
-    base.deleted |= base.gone && base.lies_before(deleted_at);
+    base.deleted |= base.gone && base.lies_before(last_delete(write));
   }
   policy::Right right = write.ask(
       [&](const policy::History& history) { return policy::right_of(history, resources.limits(), write.facts, write.rule()); });

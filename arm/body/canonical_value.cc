@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "base/text.h"
 
@@ -10,9 +11,6 @@ namespace armgate::arm {
 namespace {
 
 namespace dom = simdjson::dom;
-
-// Providers answer with another case of an id than they were sent (observed: "resourcegroups").
-bool is_id(std::string_view text) { return starts_with_ignoring_case(text, "/subscriptions/"); }
 
 class CanonicalText {
  public:
@@ -42,7 +40,7 @@ class CanonicalText {
     std::erase_if(members, [&](const JsonMember& m) { return counts_as_absent(m.value, place.member(m.key)); });
     append_word('{', members.size());
     for (const JsonMember& member : members) {
-      append_text(member.key);
+      append_text(is_id(member.key) ? lower_text(member.key) : std::string(member.key));
       append(member.value, place.member(member.key));
     }
   }
@@ -84,6 +82,21 @@ class CanonicalText {
 
 }  // namespace
 
+// Providers answer with another case of an id than they were sent (observed: "resourcegroups").
+bool is_id(std::string_view text) { return text.starts_with('/') && starts_with_ignoring_case(text, "/subscriptions/"); }
+
+bool is_same_name(std::string_view a, std::string_view b) { return a == b || (is_id(a) && equal_ignoring_case(a, b)); }
+
+int compare_names(std::string_view a, std::string_view b) {
+  const bool a_is_id = is_id(a);
+  if (a_is_id != is_id(b)) return a_is_id ? -1 : 1;
+  return a_is_id ? lower_text(a).compare(lower_text(b)) : a.compare(b);
+}
+
+size_t NameHash::operator()(std::string_view name) const {
+  return is_id(name) ? std::hash<std::string>()(lower_text(name)) : std::hash<std::string_view>()(name);
+}
+
 bool counts_as_absent(const dom::element& element, const BodyPlace& place) {
   if (element.is_null()) return true;
   if (is_array(element)) return is_empty(dom::array(element));
@@ -95,7 +108,8 @@ std::vector<JsonMember> writable_members(const dom::object& object, const BodyPl
   for (const JsonMember member : object) {
     if (!place.member(member.key).read_only()) members.push_back(member);
   }
-  std::sort(members.begin(), members.end(), [](const JsonMember& a, const JsonMember& b) { return a.key < b.key; });
+  std::sort(members.begin(), members.end(),
+            [](const JsonMember& a, const JsonMember& b) { return compare_names(a.key, b.key) < 0; });
   return members;
 }
 
@@ -118,6 +132,15 @@ bool same_text(std::string_view a, std::string_view b, const BodyPlace& place) {
   if (a == b) return true;
   if (!place.same()) return is_id(a) && equal_ignoring_case(a, b);
   return canonical_text(a, place) == canonical_text(b, place);
+}
+
+bool same_plain_value(const dom::element& a, const dom::element& b, const BodyPlace& place) {
+  if (a.is_number() && b.is_number()) return number_of(a) == number_of(b);
+  std::string_view text_a, text_b;
+  if (!a.get(text_a) && !b.get(text_b)) return same_text(text_a, text_b, place);
+  bool flag_a = false, flag_b = false;
+  if (!a.get(flag_a) && !b.get(flag_b)) return flag_a == flag_b;
+  return a.is_null() && b.is_null();
 }
 
 }  // namespace armgate::arm

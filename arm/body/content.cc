@@ -44,10 +44,10 @@ class Comparison {
     auto in_a = members_a.begin();
     auto in_b = members_b.begin();
     while (in_a != members_a.end() || in_b != members_b.end()) {
-      if (in_b == members_b.end() || (in_a != members_a.end() && in_a->key < in_b->key)) {
+      if (in_b == members_b.end() || (in_a != members_a.end() && compare_names(in_a->key, in_b->key) < 0)) {
         note_difference_at(in_a->key);
         ++in_a;
-      } else if (in_a == members_a.end() || in_b->key < in_a->key) {
+      } else if (in_a == members_a.end() || compare_names(in_b->key, in_a->key) < 0) {
         note_difference_at(in_b->key);
         ++in_b;
       } else {

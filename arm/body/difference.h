@@ -9,7 +9,8 @@
 //   A row is a place where not all bodies are the same: a leaf, a member of a map, or an element of an array with keys. Members that
 //   only the service writes have none. Objects are compared by member, maps and arrays with keys by what they hold, in any order.
 //   Keys: those that the facts name, else those known for arrays of that name, else "name", else "id", as long as they are present,
-//   plain and unique in every body; all other arrays are one value. Ids (beginning with /subscriptions/) count without case, numbers by
+//   plain and unique in every body; all other arrays are one value. Ids (beginning with /subscriptions/) count without case, as names of
+//   members too, numbers by
 //   value. null, an empty map and an empty array count as absent.
 //   A map member or an element that one of the bodies in question lacks is one place as a whole, else its own leaves are.
 //

@@ -110,7 +110,4 @@ Changes changes_at(const DifferenceTable& table, size_t row, size_t base, size_t
 // Adds the rows to a table whose columns are read.
 void find_rows(DifferenceTable& table, const BodyFacts& facts);
 
-// Whether two plain values are the same: numbers by value, ids without case, texts as the facts say.
-bool same_plain_value(const simdjson::dom::element& a, const simdjson::dom::element& b, const BodyPlace& place);
-
 }  // namespace armgate::arm

@@ -154,7 +154,8 @@ class Walk {
     });
   }
 
-  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do.
+  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do. Ids may be spelled in
+  // several ways.
   bool in_step(const Members& members) {
     Level& here = level(members.way.depth);
     here.begin.clear();
@@ -173,6 +174,7 @@ class Walk {
       for (auto& at : here.at) ++at;
     };
     for (here.at = here.begin; !at_end(0); forward()) {
+      if (is_id(here.at[0].key())) return false;
       for (size_t i = 1; i < count; ++i) {
         if (at_end(i) || here.at[i].key() != here.at[0].key()) return false;
       }
@@ -200,13 +202,16 @@ class Walk {
       for (const JsonMember one : dom::object(members.cells[c].value)) all.push_back({one.key, c, one.value});
     }
     std::sort(all.begin(), all.end(), [](const Named& a, const Named& b) {
-      const int order = a.name.compare(b.name);
+      const int order = compare_names(a.name, b.name);
       return order != 0 ? order < 0 : a.column < b.column;
     });
     for (auto at = all.begin(); at != all.end();) {
       const auto name = at->name;
       const Cells below = lacking_below(members.way, members.cells, members.place.is_map());
-      for (; at != all.end() && at->name == name; ++at) below[at->column] = {Has::Value, at->value};
+      for (; at != all.end() && is_same_name(at->name, name); ++at) {
+        if (below[at->column].has == Has::Value) table_.complete = false;  // one id, spelled in two ways
+        below[at->column] = {Has::Value, at->value};
+      }
       member(members, name, below);
     }
   }
@@ -385,15 +390,6 @@ class Walk {
 };
 
 }  // namespace
-
-bool same_plain_value(const dom::element& a, const dom::element& b, const BodyPlace& place) {
-  if (a.is_number() && b.is_number()) return number_of(a) == number_of(b);
-  std::string_view text_a, text_b;
-  if (!a.get(text_a) && !b.get(text_b)) return same_text(text_a, text_b, place);
-  bool flag_a = false, flag_b = false;
-  if (!a.get(flag_a) && !b.get(flag_b)) return flag_a == flag_b;
-  return a.is_null() && b.is_null();
-}
 
 void find_rows(DifferenceTable& table, const BodyFacts& facts) { Walk(table).resource(facts.top()); }
 

@@ -43,7 +43,9 @@ std::vector<Value> elements_of(const JsonSpans& spans, const std::optional<Value
   return elements;
 }
 
-using Named = std::unordered_map<std::string_view, Value>;
+template <class T>
+using ByName = std::unordered_map<std::string_view, T, NameHash, IsSameName>;
+using Named = ByName<Value>;
 
 Named by_name(const std::vector<Member>& members) {
   Named named;
@@ -130,7 +132,7 @@ class Composer {
   bool object(const Edit& edit, const BodyPlace& place, const Maybe& wanted, const Maybe& there) {
     const auto theirs = members_of(there_spans_, there), own = members_of(wanted_spans_, wanted);
     const Named asked = by_name(own), stands = by_name(theirs);
-    std::unordered_map<std::string_view, uint32_t> edited;
+    ByName<uint32_t> edited;
     for (const uint32_t step : edit.below) edited.emplace(table_.steps[step].token, step);
     const auto step_of = [&](std::string_view name) {
       const auto found = edited.find(name);

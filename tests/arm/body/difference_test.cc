@@ -54,7 +54,11 @@ TEST(Difference, BodiesThatAreTheSame) {
        R"({"properties":{"subnets":[{"name":"a","properties":{}}]}})"},
       {R"({"identity":{"type":"UserAssigned","principalId":"x","userAssignedIdentities":{"/i":{"clientId":"y"}}}})",
        R"({"identity":{"type":"UserAssigned","userAssignedIdentities":{"/i":{}}}})"},
+      {R"({"identity":{"userAssignedIdentities":{"/subscriptions/s/resourceGroups/g/b":{},"/subscriptions/s/resourceGroups/g/a":{}}}})",
+       R"({"identity":{"userAssignedIdentities":{"/Subscriptions/S/resourcegroups/G/A":{"clientId":"y"},
+           "/subscriptions/s/resourcegroups/g/b":{}}}})"},
       // Arrays without keys are one value, in which the rest counts as elsewhere.
+      {R"({"l":[{"/subscriptions/s/A":1,"b":2}]})", R"({"l":[{"b":2,"/Subscriptions/S/a":1}]})"},
       {R"({"l":[{"a":1,"b":null,"etag":"1","c":[]}]})", R"({"l":[{"a":1.0,"etag":"2"}]})"},
       {R"({"l":["/subscriptions/s/A"]})", R"({"l":["/subscriptions/S/a"]})"},
       {"17", "17.0"},

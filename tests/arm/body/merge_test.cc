@@ -2,6 +2,7 @@
 // pictures.
 #include "arm/body/merge.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/arm/body/merged.h"
@@ -37,6 +38,34 @@ TEST(Merge, Maps) {
        R"({"identity":{"userAssignedIdentities":{"/a":{},"/b":{}}}})",
        R"({"identity":{"userAssignedIdentities":{"/a":{"clientId":"1"},"/c":{"clientId":"2"}}}})",
        R"({"identity":{"userAssignedIdentities":{"/a":{"clientId":"1"},"/c":{"clientId":"2"},"/b":{}}}})"},
+  });
+}
+
+// Providers answer with another spelling of an id than they were sent, that of whoever wrote last.
+TEST(Merge, NamesThatAreIdsCountWithoutCase) {
+  const auto with = [](std::string_view identities, std::string_view rest = "") {
+    return fmt::format(R"({{"identity":{{"userAssignedIdentities":{{{}}}}}{}}})", identities, rest);
+  };
+  constexpr std::string_view kA = R"("/subscriptions/s/resourceGroups/g/a":{})",
+                             kOtherA = R"("/Subscriptions/s/resourcegroups/G/a":{})";
+  constexpr std::string_view kB = R"("/subscriptions/s/resourceGroups/g/b":{})";
+  const auto both = [](std::string_view a, std::string_view b) { return fmt::format("{},{}", a, b); };
+  const std::string none = with(""), a = with(kA), other_a = with(kOtherA), a_and_b = with(both(kA, kB));
+  const std::string other_a_and_b = with(both(kOtherA, kB)), none_and_tag = with("", R"(,"tags":{"o":"1"})"),
+                    none_and_n = with("", R"(,"n":1)");
+  const std::string a_and_n = with(kA, R"(,"n":1)"), respelled_and_2 = with(kOtherA, R"(,"n":2)");
+  const std::string none_tag_and_n = with("", R"(,"n":1,"tags":{"o":"1"})"), a_and_b_and_n = with(both(kA, kB), R"(,"n":1)");
+  const std::string b_and_n = with(kB, R"(,"n":1)"), other_and_tag = with(kOtherA, R"(,"tags":{"o":"1"})"),
+                    a_tag_and_b = with(both(kOtherA, kB), R"(,"tags":{"o":"1"})");
+  expect_stories({
+      {"removed, what is there is spelled otherwise", a, none, other_and_tag, none_and_tag},
+      {"removed by others, the write spells it otherwise", a_and_n, respelled_and_2, none_tag_and_n,
+       with("", R"(,"n":2,"tags":{"o":"1"})")},
+      {"another one added", a, a_and_b, other_and_tag, a_tag_and_b},
+      {"another one removed", a_and_b_and_n, a_and_n, with(both(kOtherA, kB), R"(,"n":1,"tags":{"o":"1"})"),
+       with(kOtherA, R"(,"n":1,"tags":{"o":"1"})")},
+      {"added by both in two spellings", with("", R"(,"n":1)"), respelled_and_2, a_and_n, with(kA, R"(,"n":2)")},
+      {"twice in one body", a, with(both(kA, kOtherA)), other_and_tag, "412, not merged: unreadable"},
   });
 }
 

@@ -10,8 +10,7 @@
 //   only the service writes have none. Objects are compared by member, maps and arrays with keys by what they hold, in any order.
 //   Keys: those that the facts name, else those known for arrays of that name, else "name", else "id", as long as they are present,
 //   plain and unique in every body; all other arrays are one value. Ids (beginning with /subscriptions/) count without case, as names of
-//   members too, numbers by
-//   value. null, an empty map and an empty array count as absent.
+//   members too, numbers by value. null, an empty map and an empty array count as absent.
 //   A map member or an element that one of the bodies in question lacks is one place as a whole, else its own leaves are.
 //
 // Partial bodies

@@ -1,7 +1,7 @@
 // bases.h – the states that a write may have been built from, among all that its client was shown.
 //
 // Why: which one it was is not to be seen on the wire, and a client may be several actors. So armgate does not guess one: it names all
-// that it may have been, and a write goes if they all lead to the same (proxy/policy/verdict). docs/whose-write.md tells the rules
+// that it may have been, and a write goes if they all lead to the same (proxy/policy/verdict). docs/bases.md tells the rules
 // with examples.
 // Pure: questions to a History, answered with copies that outlive it.
 #pragma once

@@ -1,4 +1,4 @@
-// Races in which everyone is to get through (docs/whose-write.md, at its end): several real clients add members to the same resources while
+// Races in which everyone is to get through (docs/bases.md, at its end): several real clients add members to the same resources while
 // much goes wrong. They are judged by the clients' own logs and by what armsim saw, never by what armgate says about itself.
 import assert from "node:assert/strict";
 import { GROUP, OLD_SCALE_SET, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf } from "./tools.mjs";
@@ -90,7 +90,7 @@ export function assertLive({ row, adds, report }, { refusals = 3 } = {}) {
   assert.deepEqual(tooOften, [], `one add was refused ${row.worst} times`);
 }
 
-// The table at the end of a run (and in docs/whose-write.md).
+// The table at the end of a run (and in docs/bases.md).
 const rows = [];
 let scenario = "";
 export const beginLiveness = (name) => { scenario = name; };

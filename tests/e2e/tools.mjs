@@ -124,7 +124,7 @@ export const subnetsOf = (resource) => new Set((resource.properties.subnets ?? [
 // One line for whoever reads the log of the tests.
 export const say = (text) => console.log(`        ${text}`);
 
-// What the races measured, for the table at the end of a run (and in docs/whose-write.md).
+// What the races measured, for the table at the end of a run (and in docs/bases.md).
 const measured = [];
 let scenario = "";
 export const beginScenario = (name) => { scenario = name; };

@@ -132,7 +132,7 @@ class Rig:
         (self.directory / name).mkdir()
         self.write(f"{name}.conf", f"""
 daemon off; master_process off; worker_processes 1; pid {name}.pid; error_log {name}/error.log;
-events {{ worker_connections 8192; }}
+events {{ worker_connections 32768; }}
 http {{
   access_log off; keepalive_requests 100000000; keepalive_timeout 600s; default_type application/json; open_file_cache max=100;
   client_max_body_size 16m; client_body_buffer_size 64k; sendfile on; tcp_nodelay on;
@@ -178,7 +178,7 @@ http {{
         self.write("haproxy.cfg", f"""
 global
   nbthread {self.threads}
-  maxconn 8000
+  maxconn 20000
 defaults
   mode http
   timeout connect 5s

@@ -185,7 +185,7 @@ void whole_read_of(benchmark::State& state) {
   counter.report(state);
   if (rig.link.status != 200) state.SkipWithError("a read was refused");
 }
-BENCHMARK(whole_read_of)->Setup(begin)->Teardown(end)->Arg(1'500)->Arg(30'000)->Arg(1'000'000);
+BENCHMARK(whole_read_of)->Setup(begin)->Teardown(end)->Arg(1'500)->Arg(30'000)->Arg(1'000'000)->Arg(4'000'000);
 
 // Bodies as a client would have them that goes on changing one thing, each another than the one before.
 std::vector<std::string> changing_bodies(size_t bytes, uint64_t count) {
@@ -216,12 +216,29 @@ void whole_write(benchmark::State& state) {
 }
 BENCHMARK(whole_write)->Setup(begin)->Teardown(end)->ThreadRange(1, 2)->UseRealTime();
 
+// A read, and the write that is built on it: less a whole read, what a write with one possible base costs.
+void read_and_write(benchmark::State& state) {
+  Rig rig(*common_of_all, 0);
+  const auto bodies = changing_bodies(1500, 256);
+  Exchange read = rig.make_exchange(arm::Method::Get), write = rig.make_exchange(arm::Method::Put);
+  size_t next = 0;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    rig.serve(read);
+    write.request.body = bodies[next++ % bodies.size()];
+    rig.serve(write);
+  }
+  counter.report(state);
+  if (rig.link.status != 200) state.SkipWithError("a write was refused");
+}
+BENCHMARK(read_and_write)->Setup(begin)->Teardown(end);
+
 void whole_write_of(benchmark::State& state) {
   const auto bytes = static_cast<size_t>(state.range(0));
   Rig rig(*common_of_all, 0, bytes);
   write_them(state, rig, changing_bodies(bytes, 16));
 }
-BENCHMARK(whole_write_of)->Setup(begin)->Teardown(end)->Arg(1'500)->Arg(30'000)->Arg(1'000'000);
+BENCHMARK(whole_write_of)->Setup(begin)->Teardown(end)->Arg(1'500)->Arg(30'000)->Arg(1'000'000)->Arg(4'000'000);
 
 }  // namespace
 }  // namespace armgate::bench

@@ -86,6 +86,9 @@ std::optional<int> refuse(const CLI::App& app, const Asked& asked, bool has_word
   if (!asked.shown_files.empty() && asked.body_file.empty()) {
     return usage(context, "explain: --shown has a meaning only together with --body");
   }
+  if (!asked.there_file.empty() && asked.shown_files.empty()) {
+    return usage(context, "explain: --there has a meaning only together with --body and --shown");
+  }
   if (const auto faults = commands::faults_of_flags(asked); !faults.empty()) {
     for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
     return usage(context, "armgate: wrong command line");

@@ -163,15 +163,22 @@ int ca_untrust(const Asked& asked, const CliContext& context) {
 int explain(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
-  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent, {}};
+  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent, {}, std::nullopt};
+  const auto read_answer = [&](const std::string& file) -> Result<ShownAnswer> {
+    if (file == "404") return ShownAnswer{file, {}, true};
+    auto body = certs::read_file(file, config->limits.request_body_bytes);
+    if (!body) return body.error();
+    return ShownAnswer{file, *std::move(body), false};
+  };
   for (const std::string& file : asked.shown_files) {
-    ShownAnswer answer{file, {}, file == "404"};
-    if (!answer.absent) {
-      auto body = certs::read_file(file, config->limits.request_body_bytes);
-      if (!body) return fail(context, body.error());
-      answer.body = *std::move(body);
-    }
-    request.shown.push_back(std::move(answer));
+    auto answer = read_answer(file);
+    if (!answer) return fail(context, answer.error());
+    request.shown.push_back(*std::move(answer));
+  }
+  if (!asked.there_file.empty()) {
+    auto answer = read_answer(asked.there_file);
+    if (!answer) return fail(context, answer.error());
+    request.there = *std::move(answer);
   }
   if (!asked.body_file.empty()) {
     const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;

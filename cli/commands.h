@@ -29,6 +29,7 @@ struct Asked {
   std::string url;
   std::string body_file;
   std::vector<std::string> shown_files;
+  std::string there_file;
   std::string client;
   std::string user_agent;
   std::string resource;  // to unlock, or whose history or queue is asked for

@@ -123,6 +123,11 @@ Commands declare_explain(CLI::App& app, Asked& asked, const Flags& flags) {
           "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
       ->type_name(kFile)
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--there", asked.there_file,
+          "A file with what is there now, or 404: says whether the write is sent, merged or refused, and at which members")
+      ->type_name(kFile);
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
   flags.config(*command);

@@ -212,7 +212,9 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
     add_references(facts, request.body, *plan);
     if (request.body) add_body(facts, *request.body, *plan);
     if (request.body && !request.shown.empty()) {
-      auto shown = explain_shown(*request.body, request.shown, *plan, actor_of(request.client, config));
+      const ShownBefore before{request.shown, request.there, actor_of(request.client, config),
+                               merging_of(request.client, config)};
+      auto shown = explain_shown(*request.body, before, *plan);
       std::move(shown.begin(), shown.end(), std::back_inserter(facts));
     }
   }

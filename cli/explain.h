@@ -14,11 +14,12 @@ namespace armgate {
 
 struct ExplainRequest {
   std::string method;
-  std::string url;                  // absolute, or path and query
-  std::optional<std::string> body;  // of a write
-  std::string client;               // the user name of its proxy URL; empty: none
-  std::string user_agent;           // empty: one that no rule file names
-  std::vector<ShownAnswer> shown;   // what the client was shown before; counts only with a body
+  std::string url;                   // absolute, or path and query
+  std::optional<std::string> body;   // of a write
+  std::string client;                // the user name of its proxy URL; empty: none
+  std::string user_agent;            // empty: one that no rule file names
+  std::vector<ShownAnswer> shown;    // what the client was shown before; counts only with a body
+  std::optional<ShownAnswer> there;  // what is there when the write's turn comes; counts only with the two
 };
 
 enum class ExplainAs { Text, Json };

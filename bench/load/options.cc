@@ -1,6 +1,7 @@
 #include "bench/load/options.h"
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -110,6 +111,7 @@ struct Raw {
   size_t body_bytes = 1500;
   std::string token_file;
   size_t token_bytes = 1200;
+  size_t clients = 1;
   bool new_connections = false;
   bool own_resources = false;
   bool quiet = false;
@@ -150,6 +152,9 @@ void declare(CLI::App& app, Raw& raw, LoadOptions& options) {
   app.add_option("--token-bytes", raw.token_bytes, "Or: size of a made-up one; 0: none")
       ->check(CLI::Range(0, 16'000))
       ->capture_default_str();
+  app.add_option("--clients", raw.clients, "How many principals have such a token; connection c is number c modulo that")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
   app.add_option("--header", options.headers, "A further header field, 'Name: value'");
   app.add_option("--seed", options.seed, "Of the sequence of operations")->capture_default_str();
   app.add_option("--json", options.json_file, "Write the result here; '-': to standard output");
@@ -180,12 +185,13 @@ Result<void> set_contents(const Raw& raw, LoadOptions& options) {
     if (!body) return bad("--body " + body.error().context);
     options.body = *std::move(body);
   }
-  if (raw.token_bytes > 0) options.token = make_token(raw.token_bytes);
+  for (size_t i = 0; i < raw.clients && raw.token_bytes > 0; ++i) options.tokens.push_back(make_token(raw.token_bytes, i));
   if (!raw.token_file.empty()) {
     auto token = read_file(raw.token_file);
     if (!token) return bad("--token-file " + token.error().context);
     while (token->ends_with('\n') || token->ends_with('\r')) token->pop_back();
-    options.token = token->starts_with("Bearer ") ? *token : "Bearer " + *token;
+    if (raw.clients > 1) return bad("--clients: a token file has the token of one");
+    options.tokens = {token->starts_with("Bearer ") ? *token : "Bearer " + *token};
   }
   for (const auto& header : options.headers) {
     const bool has_name = header.find(": ") != std::string::npos && header.find(": ") > 0;
@@ -277,9 +283,14 @@ std::string make_body(size_t bytes) {
   return body + tail;
 }
 
-std::string make_token(size_t bytes) {
-  // {"alg":"none"}.{"tid":"load","oid":"load-test"}: what armgate reads of a token, and filler as its signature.
-  std::string token = "Bearer eyJhbGciOiJub25lIn0.eyJ0aWQiOiJsb2FkIiwib2lkIjoibG9hZC10ZXN0In0.";
+std::string make_token(size_t bytes, size_t principal) {
+  // What armgate reads of a token, and filler as its signature. The claims are of a length that base64 does not pad.
+  const std::string claims = fmt::format(R"({{"tid":"load","oid":"load-{:08}"}})", principal);
+  std::string encoded(claims.size() / 3 * 4 + 1, '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()), reinterpret_cast<const unsigned char*>(claims.data()),
+                  static_cast<int>(claims.size()));
+  encoded.pop_back();
+  std::string token = "Bearer eyJhbGciOiJub25lIn0." + encoded + ".";
   while (token.size() < bytes) token += static_cast<char>('A' + token.size() % 26);
   return token;
 }

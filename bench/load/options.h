@@ -56,7 +56,7 @@ struct LoadOptions {
   Duration duration = std::chrono::seconds(5);
   Duration timeout = std::chrono::seconds(60);
   int rounds = 3;
-  std::string token;
+  std::vector<std::string> tokens;  // connection c sends token c modulo their number; none: no Authorization field
   std::vector<std::string> headers;
   uint64_t seed = 1;
   std::string json_file;
@@ -79,7 +79,7 @@ Result<Mix> parse_mix(std::string_view text);
 
 // A JSON resource of exactly `bytes` bytes, as far as that is possible (at least about 200), with a "{v}" in it.
 std::string make_body(size_t bytes);
-// "Bearer " and an unsigned token of about `bytes` bytes, as long as real ones are.
-std::string make_token(size_t bytes);
+// "Bearer " and an unsigned token of about `bytes` bytes, as long as real ones are, of the principal with that number.
+std::string make_token(size_t bytes, size_t principal);
 
 }  // namespace armgate::load

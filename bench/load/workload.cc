@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bench/load/replace.h"
 #include "json/tree.h"
 
 namespace armgate::load {
 namespace {
 
-std::string common_fields(const LoadOptions& options, const std::string& authority) {
-  std::string fields = fmt::format("Host: {}\r\nUser-Agent: armgate_load\r\nAccept: application/json\r\n", authority);
-  if (!options.token.empty()) fields += fmt::format("Authorization: {}\r\n", options.token);
-  for (const auto& header : options.headers) fields += header + "\r\n";
-  return fields;
+std::vector<std::string> common_fields(const LoadOptions& options, const std::string& authority) {
+  std::vector<std::string> of_clients;
+  for (size_t i = 0; i < std::max<size_t>(options.tokens.size(), 1); ++i) {
+    std::string& fields =
+        of_clients.emplace_back(fmt::format("Host: {}\r\nUser-Agent: armgate_load\r\nAccept: application/json\r\n", authority));
+    if (!options.tokens.empty()) fields += fmt::format("Authorization: {}\r\n", options.tokens[i]);
+    for (const auto& header : options.headers) fields += header + "\r\n";
+  }
+  return of_clients;
 }
 
 }  // namespace
@@ -24,6 +30,7 @@ Operation Workload::next(size_t connection) {
   const Mix& mix = options_.mix;
   const double drawn = rng_.unit() * (mix.get + mix.put + mix.update);
   Operation operation;
+  operation.client = connection % fields_.size();
   operation.kind = drawn < mix.get ? Kind::Get : drawn < mix.get + mix.put ? Kind::Put : Kind::Update;
   operation.resource = options_.pick == Pick::OwnOfConnection ? connection : zipf_.next(rng_);
   return operation;
@@ -35,7 +42,7 @@ void Workload::begin(std::string_view method, const std::string& path, const Ope
   request_ += ' ';
   request_ += replaced(path, "{n}", std::to_string(operation.resource));
   request_ += " HTTP/1.1\r\n";
-  request_ += fields_;
+  request_ += fields_[operation.client];
 }
 
 const std::string& Workload::finish(std::string_view body) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/load/options.h"
 #include "bench/load/zipf.h"
@@ -15,6 +16,7 @@ enum class Kind { Get, Put, Update };
 struct Operation {
   Kind kind = Kind::Get;
   uint64_t resource = 0;
+  size_t client = 0;
 };
 
 class Workload {
@@ -34,7 +36,7 @@ class Workload {
   const std::string& finish(std::string_view body);
 
   const LoadOptions& options_;
-  const std::string fields_;  // the same in every request
+  const std::vector<std::string> fields_;  // the same in every request of a client
   const Zipf zipf_;
   Rng rng_;
   uint64_t values_ = 0;

@@ -11,6 +11,7 @@
 #include "json/scan.h"
 #include "proxy/policy/body_etag.h"
 #include "proxy/policy/verdict.h"
+#include "rules/merge_scope.h"
 
 namespace armgate {
 namespace {
@@ -77,17 +78,41 @@ std::string consequence_of(const policy::Bases& bases, const rules::Plan& plan) 
              : "what is there is compared with each of them under the lock, and it is sent if all lead to the same";
 }
 
+std::string places_of(const arm::MergePlaces& places) {
+  if (places.count == 0) return "nothing";
+  const size_t more = places.count - std::min(places.count, places.pointers.size());
+  return fmt::format("{}{}", fmt::join(places.pointers, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+// What the write leads to if this is there when its turn comes.
+std::string outcome_of(const policy::Bases& bases, const policy::WantedBody& wanted, const ShownAnswer& there,
+                       std::optional<arm::MergeScope> scope, const rules::Plan& plan) {
+  if (!there.absent && !is_object(there.body)) return "no JSON object, so nothing can be compared with it";
+  if (bases.possible.empty()) return "it is sent whatever is there, once nobody else's write came in between";
+  const auto etag = arm::etag_in_body(there.body).value_or("");
+  policy::ThereBody now{there.absent, etag, there.body, wanted.api_version};
+  const auto nobody_wrote = [](uint64_t) { return false; };
+  const policy::Verdict verdict = policy::decide(bases, wanted, now, {}, nobody_wrote, *plan.facts().body, scope);
+  if (verdict.merged)
+    return fmt::format("merged: of others stays {}; of the write goes {}", places_of(verdict.merged->kept),
+                       places_of(verdict.merged->taken));
+  if (verdict.sends) return "the write is sent as it is";
+  const std::string places = verdict.pointers.empty() ? "" : fmt::format(" at {}", fmt::join(verdict.pointers, ", "));
+  if (verdict.conflict) return fmt::format("412 ArmgateConflict: others have changed the very same{}", places);
+  return fmt::format("412 ArmgateStaleWrite: it would undo what others changed{}", places);
+}
+
 }  // namespace
 
-std::vector<rules::Fact> explain_shown(const std::string& body, const std::vector<ShownAnswer>& shown, const rules::Plan& plan,
-                                       policy::Actors actors) {
+std::vector<rules::Fact> explain_shown(const std::string& body, const ShownBefore& before, const rules::Plan& plan) {
+  const std::vector<ShownAnswer>& shown = before.shown;
   if (!plan.guarded || plan.operation != arm::OperationKind::Put) {
     return {{"built from", "does not matter: only a full PUT of a guarded type is held to what its client was shown", {}}};
   }
   const ShownHistory all = history_of(shown, plan);
   const std::string etag = policy::body_etag(plan, body);
   policy::WriteFacts write;
-  write.actors = actors;
+  write.actors = before.actors;
   write.arrived.order = 2 * shown.size() + 1;
   write.body_etag = etag;
   write.api_version = plan.target.api_version;
@@ -108,6 +133,11 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
   if (from.empty()) from = "none of them";
   facts.push_back(
       {"built from", fmt::format("{} ({}): {}", from, policy::to_text(bases.rule), consequence_of(bases, plan)), {}});
+  if (before.there) {
+    const auto outcome = outcome_of(bases, {body, write.api_version}, *before.there,
+                                    rules::merge_scope(plan, std::max(before.merging, plan.rule->guard.merging)), plan);
+    facts.push_back({"beside what is there", fmt::format("{}: {}", before.there->name, outcome), {}});
+  }
   return facts;
 }
 

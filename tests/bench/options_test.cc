@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "arm/identity.h"
+
 namespace armgate::load {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Parsed parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "armgate_load");
@@ -22,7 +26,17 @@ TEST(LoadOptions, ATargetAloneIsEnough) {
   EXPECT_EQ(options.targets[0].name, "management.azure.com");
   EXPECT_EQ(options.targets[0].connect.port, 443);
   EXPECT_EQ(options.connections, 16u);
-  EXPECT_TRUE(options.token.starts_with("Bearer "));
+  EXPECT_THAT(options.tokens, ElementsAre(StartsWith("Bearer ")));
+}
+
+TEST(LoadOptions, EachClientHasATokenOfItsOwn) {
+  const auto parsed = parse({"https://management.azure.com", "--clients", "2"});
+  ASSERT_TRUE(parsed.options) << parsed.text;
+  ASSERT_EQ(parsed.options->tokens.size(), 2u);
+  const auto first = arm::claims_of(parsed.options->tokens[0]), second = arm::claims_of(parsed.options->tokens[1]);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->tenant, second->tenant);
+  EXPECT_NE(first->principal, second->principal);
 }
 
 TEST(LoadOptions, EveryPartOfATargetIsRead) {

@@ -19,7 +19,7 @@ LoadOptions options() {
   made.path = "/things/{n}?api-version=1";
   made.put_path = "/things/{n}?put";
   made.body = R"({"v":"{v}"})";
-  made.token = "Bearer t";
+  made.tokens = {"Bearer t"};
   made.headers = {"X-One: 1"};
   return made;
 }
@@ -65,6 +65,14 @@ TEST(Workload, KindsComeUpByTheirWeights) {
   EXPECT_NEAR(counts[Kind::Get], 20'000, 500);
   EXPECT_NEAR(counts[Kind::Put], 10'000, 500);
   EXPECT_NEAR(counts[Kind::Update], 10'000, 500);
+}
+
+TEST(Workload, ConnectionsTakeTurnsAmongTheClients) {
+  auto given = options();
+  given.tokens = {"Bearer a", "Bearer b"};
+  Workload workload(given, "host", 1);
+  EXPECT_THAT(workload.get_request(workload.next(4)), HasSubstr("Authorization: Bearer a\r\n"));
+  EXPECT_THAT(workload.get_request(workload.next(7)), HasSubstr("Authorization: Bearer b\r\n"));
 }
 
 TEST(Workload, OwnResourcesAreTheConnections) {

@@ -69,6 +69,8 @@ TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
       {{"check", "--config"}, "--config: FILE is missing behind it; write --config FILE"},
       {{"exec", "az", "group", "list"}, "write \"--\" before the command: armgate exec -- az group list"},
       {{"explain", "--shown", "404", "PUT", "/x"}, "--shown has a meaning only together with --body"},
+      {{"explain", "--body", "x", "--there", "404", "PUT", "/x"},
+       "--there has a meaning only together with --body and --shown"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(run(c.words), kExitUsage) << c.said;

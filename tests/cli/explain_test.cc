@@ -91,6 +91,33 @@ TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
   EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "/no/such/file"}), kExitBadInput);
 }
 
+TEST_F(Cli, ExplainSaysWhatAPutLeadsToBesideWhatIsThere) {
+  const std::string path =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const auto write = [&](const char* name, std::string_view text) {
+    std::ofstream(directory.path() / name) << text;
+    return (directory.path() / name).string();
+  };
+  const auto shown = write("shown.json", R"({"etag":"W/\"1\"","location":"w","tags":{"a":"1"},"properties":{}})");
+  const auto body = write("put.json", R"({"location":"w","tags":{"a":"1","mine":"1"},"properties":{}})");
+  const auto explain = [&](const std::string& there, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"explain", "PUT", path, "--body", body, "--shown", shown, "--there", there};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_EQ(run(words), kExitDone) << err.str();
+    return out.str();
+  };
+  EXPECT_THAT(explain(shown), HasSubstr("shown.json: the write is sent as it is"));
+  const auto moved = write("moved.json", R"({"etag":"W/\"2\"","location":"w","tags":{"a":"1","other":"2"},"properties":{}})");
+  EXPECT_THAT(explain(moved), HasSubstr("moved.json: merged: of others stays /tags/other; of the write goes /tags/mine"));
+  const auto off = directory.write("off.json", R"({"merge": "off"})");
+  EXPECT_THAT(explain(moved, {"--config", off.string()}),
+              HasSubstr("412 ArmgateStaleWrite: it would undo what others changed at /tags/other"));
+  const auto same = write("same.json", R"({"etag":"W/\"2\"","location":"w","tags":{"a":"1","mine":"2"},"properties":{}})");
+  EXPECT_THAT(explain(same), HasSubstr("412 ArmgateConflict: others have changed the very same at /tags/mine"));
+  EXPECT_THAT(explain("404"), HasSubstr("404: 412 ArmgateStaleWrite"));
+  EXPECT_THAT(explain(write("text", "none")), HasSubstr("no JSON object, so nothing can be compared with it"));
+}
+
 TEST_F(Cli, ExplainKnowsThePortThatIsLookedIntoAndWhereAHostIsReached) {
   const std::string path = "/subscriptions/s?api-version=2021-04-01";
   EXPECT_EQ(run({"explain", "GET", "https://management.azure.com:8443" + path}), kExitDone);

@@ -102,6 +102,7 @@ Catch hunt(const MutantCase& mutant) {
     if (result.violations.empty()) continue;
     caught.seeds = seed;
     caught.promise = result.violations.front().promise;
+    for (const Violation& violation : result.violations) caught.promises.insert(violation.promise);
   }
   set_mutant(Mutant::None);
   return caught;

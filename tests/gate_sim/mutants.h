@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ const std::vector<MutantCase>& mutants();
 const MutantCase* find_mutant(std::string_view name);
 
 struct Catch {
-  uint64_t seeds = 0;   // until it was noticed; 0: it was not
-  std::string promise;  // what it broke first
+  uint64_t seeds = 0;                // until it was noticed; 0: it was not
+  std::string promise;               // what it broke first
+  std::set<std::string> promises{};  // all that it broke in that seed
 };
 
 // Runs worlds from seed 1 on until a checker speaks.

@@ -15,6 +15,7 @@
 #include "proxy/request/queue/turn.h"
 #include "proxy/request/read/remember.h"
 #include "proxy/request/write/recover.h"
+#include "rules/merge_scope.h"
 
 namespace armgate {
 namespace {
@@ -62,11 +63,8 @@ std::optional<arm::MergeScope> merge_scope(const Write& write) {
   const auto names = [&](const char* field) { return !write.head().fields.get(field).empty(); };
   const bool tied_to_its_bytes =
       names("content-encoding") || names("content-md5") || names("content-digest") || names("digest");
-  if (merging == rules::Merging::Off || tied_to_its_bytes || write.has_own_precondition) return std::nullopt;
-  if (merging == rules::Merging::Maps) return arm::MergeScope::Maps;
-  // What was imported knows no keys of arrays.
-  const bool keys_known = write.plan.facts().strength == rules::FactStrength::Declared;
-  return keys_known ? arm::MergeScope::All : arm::MergeScope::Leaves;
+  if (tied_to_its_bytes || write.has_own_precondition) return std::nullopt;
+  return rules::merge_scope(write.plan, merging);
 }
 
 bool reads_in_vain(const Write& write) {

@@ -45,6 +45,32 @@ TEST(Unruled, AStaleWriteIsRefused) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// Of a type that nobody has described no array has keys that are known: two elements with one name may be two things.
+TEST(Unruled, MembersAndTagsAreMergedAndNothingInArrays) {
+  const auto with = [](std::string_view tags, std::string_view items, int size) {
+    return fmt::format(R"({{"tags":{{{}}},"properties":{{"items":[{}],"size":{}}}}})", tags, items, size);
+  };
+  constexpr std::string_view kItem = R"({"name":"a"})", kMore = R"({"name":"a"},{"name":"b"})";
+  const struct {
+    std::string wanted;
+    int status;
+    std::string merged;
+  } cases[] = {{with(R"("mine":"1")", kItem, 1), 200, with(R"("other":"1","mine":"1")", kItem, 1)},
+               {with("", kItem, 2), 200, with(R"("other":"1")", kItem, 2)},
+               {with("", kMore, 1), 412, ""}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.wanted);
+    StageRig rig;
+    rig.arm(get(kWidget), 200, {}, with("", kItem, 1));
+    rig.arm(get(kWidget), 200, {}, with(R"("other":"1")", kItem, 1));
+    if (c.status == 200) rig.arm(put(kWidget), 200, {}, "{}");
+    rig.ask("one", get(kWidget));
+    EXPECT_EQ(rig.ask("one", put(kWidget), c.wanted).head.status, c.status);
+    if (c.status == 200) EXPECT_EQ(rig.seen().back().body, c.merged);
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
 TEST(Unruled, WhoWasShownNothingAndWhoOnlyMeansSomethingGoWithoutALook) {
   StageRig rig;
   rig.arm(put(kWidget), 200, {}, widget(2));

@@ -51,6 +51,15 @@ bool has_name(const Json& child, std::string_view name) {
   return child.is_object() && equal_ignoring_case(child.value("name", ""), name);
 }
 
+// Ids count without case, however they are spelled.
+void lower_identities(Json& content) {
+  const Json::json_pointer at("/identity/userAssignedIdentities");
+  if (!content.is_object() || !content.contains(at) || !content[at].is_object()) return;
+  Json lowered = Json::object();
+  for (const auto& item : content[at].items()) lowered[lower_text(item.key())] = item.value();
+  content[at] = std::move(lowered);
+}
+
 // What a service makes of what it is given.
 void finish(Json& properties) {
   if (!properties.is_object()) properties = Json::object();
@@ -90,7 +99,10 @@ Json writable_content(const Json& body, const ResourceType& traits) {
     if (const auto plan = properties->find("planId"); plan != properties->end() && plan->is_string())
       *plan = lower_text(plan->get<std::string>());
   }
-  if (traits.finished) finish(content["properties"]);
+  if (traits.finished) {
+    finish(content["properties"]);
+    lower_identities(content);
+  }
   // Who writes back what was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
     content.erase(properties);

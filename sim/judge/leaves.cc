@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kElement = "here";  // no JSON: that there is an element of that name
+constexpr std::string_view kIdentities = "/identity/userAssignedIdentities";
 
 bool has_names(const Json& array) {
   return !array.empty() && std::all_of(array.begin(), array.end(), [](const Json& item) {
@@ -28,6 +29,7 @@ bool has_names(const Json& array) {
 
 void collect(const Json& value, const std::string& at, Leaves& leaves) {
   if (value.is_object()) {
+    if (at.starts_with(kIdentities) && at.size() > kIdentities.size()) leaves[at] = kElement;
     for (const auto& item : value.items()) collect(item.value(), fmt::format("{}/{}", at, item.key()), leaves);
   } else if (value.is_array() && has_names(value)) {
     for (const Json& item : value) {

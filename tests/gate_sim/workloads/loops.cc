@@ -32,7 +32,8 @@ Task<std::optional<Known>> read_before_write(SimClient& client, const Subject& s
 
 bool is_counted(ChangeKind change) {
   return change == ChangeKind::CountInTag || change == ChangeKind::RaiseCapacity || change == ChangeKind::ToggleTag ||
-         change == ChangeKind::ToggleCapacity || change == ChangeKind::EditRule || change == ChangeKind::EditItem;
+         change == ChangeKind::ToggleCapacity || change == ChangeKind::EditRule || change == ChangeKind::EditItem ||
+         change == ChangeKind::ToggleIdentity;
 }
 
 Task<bool> one_round(SimClient& client, const Subject& subject, const Loop& how, std::string member) {
@@ -73,7 +74,7 @@ Habits loop_habits(SimWorld& world) {
 Task<void> loop(std::shared_ptr<SimClient> client, Subject subject, Loop how) {
   co_await client->pause(how.pause_max);
   const bool toggles = subject.change == ChangeKind::ToggleTag || subject.change == ChangeKind::EditRule ||
-                       subject.change == ChangeKind::EditItem;
+                       subject.change == ChangeKind::EditItem || subject.change == ChangeKind::ToggleIdentity;
   for (int i = 0; i < how.rounds; ++i) {
     std::string member = toggles ? client->name() : fmt::format("{}-{}", client->name(), i);
     if (toggles && client->world().rng().chance(how.shares)) member = "shared";

@@ -158,6 +158,29 @@ void toggle(Json& state, ChangeKind change, const std::string& member, arm::Head
   }
 }
 
+// The same with an identity. Half of the clients write ids as they spell them themselves, the others as they were shown.
+void toggle_identity(Json& state, const std::string& member, arm::Headers& fields) {
+  const auto id_of = [](std::string_view name) {
+    return fmt::format("{}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{}", kGroup, name);
+  };
+  Json& identities = state["identity"]["userAssignedIdentities"];
+  Json after = Json::object();
+  bool was_there = false;
+  if (identities.is_object()) {
+    for (const auto& item : identities.items()) {
+      const bool is_own = equal_ignoring_case(item.key(), id_of(member));
+      was_there |= is_own;
+      const std::string own_spelling = id_of(item.key().substr(item.key().rfind('/') + 1));
+      if (!is_own) after[member.back() % 2 == 0 ? own_spelling : item.key()] = item.value();
+    }
+  }
+  if (was_there)
+    fields.set("x-sim-deletes", member);
+  else
+    after[id_of(member)] = Json::object();
+  identities = std::move(after);
+}
+
 // One more, and the first ones go.
 void rotate(Json& tags, size_t most, const std::string& member, arm::Headers& fields) {
   tags.erase(member);
@@ -192,6 +215,7 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
                         arm::Headers& fields) {
   Json state = sim::json_value(body);
   if (change == ChangeKind::EditRule || change == ChangeKind::EditItem) edit(state, array_of(change), member, fields);
+  if (change == ChangeKind::ToggleIdentity) toggle_identity(state, member, fields);
   if (etag == BodyEtag::Dropped) state.erase("etag");
   if (change == ChangeKind::MarkChild) {
     state["properties"]["marks"][member] = "here";
@@ -226,6 +250,7 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
     case ChangeKind::ToggleCapacity: toggle(state, change, member, fields); break;
     case ChangeKind::EditRule:
     case ChangeKind::EditItem:
+    case ChangeKind::ToggleIdentity:
     case ChangeKind::RaisePool:
     case ChangeKind::MarkChild: break;  // above
   }

@@ -10,7 +10,8 @@
 
 namespace armgate::world {
 
-// MarkChild: of a subnet or a rule. EditRule, EditItem: adds it, then changes it, then removes it. AddTagAndSecret: whoever writes knows
+// MarkChild: of a subnet or a rule. EditRule, EditItem: adds it, then changes it, then removes it. ToggleIdentity: a member whose name is an
+// id. AddTagAndSecret: whoever writes knows
 // what is never shown. The last two take back what the write before them did.
 enum class ChangeKind {
   AddTag,
@@ -22,6 +23,7 @@ enum class ChangeKind {
   MarkChild,
   EditRule,
   EditItem,
+  ToggleIdentity,
   AddTagAndSecret,
   TagAndRaiseCapacity,
   ToggleTag,

@@ -58,6 +58,11 @@ Subject finished_by_the_service(SimWorld& world) {
   return editors_beside_a_tagger(world, shelf("shelf", ChangeKind::EditItem), 3, 8, 0.2);
 }
 
+// Members whose names are ids, which the service spells now in one way, now in another.
+Subject identities(SimWorld& world) {
+  return editors_beside_a_tagger(world, shelf("shelf", ChangeKind::ToggleIdentity), 4, 8, 0.3);
+}
+
 // Whole bodies from a file beside clients that add: what the file did not see it must not take away.
 Subject files_beside_adders(SimWorld& world) {
   const bool is_finished = world.rng().chance(0.5);
@@ -124,6 +129,7 @@ const std::vector<Workload>& merging_workloads() {
       {"tags-and-counter", merge_quickly, tags_and_counter},
       {"edited-rules", merge_quickly, edited_rules},
       {"finished-by-the-service", merge_quickly, finished_by_the_service},
+      {"identities", merge_quickly, identities},
       {"files-beside-adders", merge_quickly, files_beside_adders},
       {"secrets", merge_quickly, secrets},
       {"kept-objects", be_quick_and_single, kept_objects},

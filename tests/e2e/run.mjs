@@ -29,6 +29,7 @@ const SUITES = [
   "cluster_rules",
   "cluster_import",
   "cluster_shared",
+  "cluster_tail",
   "cluster_tls",
   ...PARTS.map((part) => `requirements_${part}`),
   "liveness_loops",

@@ -1,4 +1,4 @@
-// Rules that are changed at one replica after another while all of them serve (docs/cluster.md, "rules that differ between replicas").
+// Rules that are changed at one replica after another while all of them serve (docs/cluster.md, "What each failure does").
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

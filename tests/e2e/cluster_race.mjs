@@ -19,12 +19,12 @@ export const withTag = (resource, name) => ({ ...resource, tags: { ...resource.t
 export const declared = (client, name) => ({ "x-sim-client": client, "x-sim-write-id": name, "x-sim-increments": "/sku/capacity:1" });
 
 // Tells a client's requests to replicas that `draw` names; sends again what broke or was told to come again, as clients do.
-export function persistent(cluster, draw, until, told) {
+export function persistent(cluster, draw, until, told, again = [503]) {
   return async (user, method, target, more = {}) => {
     for (;;) {
       try {
         const answer = await cluster.ask(draw(cluster.replicas.length), user, method, target, { seconds: 15, ...more });
-        if (answer.status !== 503) return answer;
+        if (!again.includes(answer.status)) return answer;
         told.busy += 1;
       } catch (error) {
         told.broken += 1;
@@ -38,9 +38,9 @@ export function persistent(cluster, draw, until, told) {
 
 // Clients that read, add one tag and count one up, and write all of it back until that is accepted: a tag that was acknowledged and is
 // gone was lost, and so is a count. Each begins no more writes when `isOver(writes)`.
-export async function race(cluster, seed, { clients = 4, isOver, until = Date.now() + 30_000, path = PATH, names = "", more = {} }) {
+export async function race(cluster, seed, { clients = 4, isOver, until = Date.now() + 30_000, path = PATH, names = "", more = {}, again }) {
   const told = { acknowledged: [], refused: 0, busy: 0, broken: 0 };
-  const ask = persistent(cluster, drawn(seed), until, told);
+  const ask = persistent(cluster, drawn(seed), until, told, again);
   // 409: nobody knows whether it was carried out. Either way it is looked at again.
   const isThere = async (client, name) => {
     const user = `client-${client}`;

@@ -1,56 +1,11 @@
 // A cluster behind a balancer of connections that asks /readyz, as a Service in Kubernetes does: what its clients see of a rolling restart.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import net from "node:net";
+import { Balancer } from "./balancer.mjs";
 import { makeScaleSet, startSim } from "./cluster_race.mjs";
 import { Cluster, drawn, Postgres } from "./engines.mjs";
 import { sleep } from "./harness.mjs";
 import { PATH, SCALE_SET, waitFor } from "./scale_set.mjs";
-
-const LOOKS_EVERY_MS = 1000;
-
-// Leads each connection to one of those that were ready when it last looked. A replica that takes none is no reason to try another.
-class Balancer {
-  static async start(world, cluster) {
-    const balancer = new Balancer();
-    Object.assign(balancer, { cluster, ready: cluster.replicas.map(() => true), next: 0, refused: 0, led: cluster.replicas.map(() => 0), stopped: false });
-    const server = net.createServer((client) => balancer.lead(client));
-    await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
-    world.servers.push({ closeAllConnections() {}, close: () => server.close() });
-    balancer.port = server.address().port;
-    balancer.looking = balancer.look();
-    return balancer;
-  }
-
-  async look() {
-    while (!this.stopped) {
-      const asked = this.cluster.replicas.map((_, number) => this.cluster.askAdmin(number, "GET", "/readyz").then(({ status }) => status === 200, () => false));
-      this.ready = await Promise.all(asked);
-      await sleep(LOOKS_EVERY_MS);
-    }
-  }
-
-  async stop() {
-    this.stopped = true;
-    await this.looking;
-  }
-
-  lead(client) {
-    const ready = this.ready.flatMap((is, number) => (is ? [number] : []));
-    client.on("error", () => {});
-    if (ready.length === 0) return client.destroy();
-    const number = ready[this.next++ % ready.length];
-    this.led[number] += 1;
-    const replica = net.connect(this.cluster.replicas[number].port, "127.0.0.1");
-    replica.on("error", ({ code }) => {
-      if (code === "ECONNREFUSED") this.refused += 1;
-      client.destroy();
-    });
-    client.on("close", () => replica.destroy());
-    replica.on("close", () => client.destroy());
-    return client.pipe(replica).pipe(client);
-  }
-}
 
 const CLIENTS = [0, 1, 2, 3, 4, 5];
 const pathOf = (number) => PATH.replace("/web?", `/web-${number}?`);

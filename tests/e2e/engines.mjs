@@ -28,7 +28,7 @@ async function runAsPostgres(program, args) {
 
 export class Postgres {
   constructor(world, directory, port) {
-    Object.assign(this, { world, directory, port, url: `postgres://armgate@127.0.0.1:${port}/postgres?sslmode=disable` });
+    Object.assign(this, { world, directory, port, settings: [], url: `postgres://armgate@127.0.0.1:${port}/postgres?sslmode=disable` });
   }
 
   static async directoryOf(world) {
@@ -64,7 +64,7 @@ export class Postgres {
 
   async start() {
     const settings = [`port=${this.port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${this.directory}`, "fsync=off", "max_connections=50",
-                      "shared_buffers=16MB", "wal_level=replica", "hot_standby=on", "wal_retrieve_retry_interval=200ms", "max_standby_streaming_delay=-1"];
+                      "shared_buffers=16MB", "wal_level=replica", "hot_standby=on", "wal_retrieve_retry_interval=200ms", "max_standby_streaming_delay=-1", ...this.settings];
     const child = spawn(path.join(PROGRAMS, "postgres"), ["-D", this.data, ...settings.flatMap((setting) => ["-c", setting])],
                         { ...userOfPostgres(), cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
     const entry = { name: "postgres", child, log: "", exited: null, kill: () => this.killAll() };
@@ -79,8 +79,17 @@ export class Postgres {
     }
   }
 
-  async sql(statement) {
-    const done = await run(path.join(PROGRAMS, "psql"), ["--no-psqlrc", "-At", "-c", statement, this.url]);
+  // A file that it reads and nobody else may.
+  give(name, content) {
+    const file = path.join(this.directory, name);
+    writeFileSync(file, content, { mode: 0o600 });
+    const { uid, gid } = userOfPostgres();
+    if (uid !== undefined) chownSync(file, uid, gid);
+    return file;
+  }
+
+  async sql(statement, seconds = 60) {
+    const done = await run(path.join(PROGRAMS, "psql"), ["--no-psqlrc", "-At", "-c", statement, this.url], { seconds });
     if (done.code !== 0) throw new Error(done.stderr);
     return done.stdout.toString();
   }
@@ -110,7 +119,15 @@ export class Postgres {
     this.process.child.kill("SIGCONT");
   }
 
-  promote() { return this.sql("select pg_promote()"); }
+  // On a busy machine the server may not get to it in time, and is asked again.
+  async promote() {
+    for (let tries = 0; tries < 4; ++tries) {
+      await this.sql("select pg_promote(true, 15)", 20).catch(() => {});
+      const isStandby = await this.sql("select pg_is_in_recovery()", 20).catch(() => "t");
+      if (isStandby.startsWith("f")) return;
+    }
+    throw new Error(`a standby is not promoted: ${this.process.log.slice(-2000)}`);
+  }
 }
 
 function childrenOf(pid) {

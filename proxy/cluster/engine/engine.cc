@@ -128,6 +128,7 @@ Result<void> Engine::apply(const PgRows& rows) {
       return unreadable(gateway_error(ErrorKind::Internal,
                                       fmt::format("row {} of the cluster's log is of another version of armgate", row.number)));
     }
+    if (row.number == replica_->applied()) newest_ = RowIdentity{row.number, row.begun, row.author, row.batch};
   }
   return {};
 }
@@ -247,10 +248,9 @@ Result<void> Engine::take(PgConnection connection) {
 // Of a connection that takes the place of another. If one of these is answered late, all of them are asked again.
 Result<void> Engine::set_up() {
   if (auto begun = begin_session(); !begun) return begun;
-  const auto last = connection_->run("select count(*) from armgate.head where number >= $1",
-                                     {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
-  if (!last) return last.error();
-  if (last->number(0, 0) == 0) {
+  const auto has_all = has_what_was_applied();
+  if (!has_all) return has_all.error();
+  if (!*has_all) {
     calls_.end(
         "the cluster's engine has lost rows of the log that it had acknowledged: it has no synchronous standby, or not the one that was promoted");
   }

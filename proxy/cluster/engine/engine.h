@@ -70,6 +70,12 @@ class Engine {
   void set_configured(std::string configured);
 
  private:
+  struct RowIdentity {
+    uint64_t number = 0;
+    EngineTime begun = 0;
+    ReplicaId author = 0;
+    uint64_t batch = 0;
+  };
   static TimePoint now();
   Duration beat_every() const { return joined_.membership_lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
@@ -84,6 +90,7 @@ class Engine {
   Result<void> wait_on();
   Result<void> take(PgConnection connection);
   Result<void> set_up();
+  Result<bool> has_what_was_applied();  // as the engine showed it
   Result<void> begin_session();
   Result<void> end_if_idle_for(Duration most);
   Result<void> check_hash_key(const Found& found) const;
@@ -112,9 +119,10 @@ class Engine {
   TimePoint next_delete_{};
   TimePoint next_look_{};
   int tries_ = 0;
-  bool is_set_up_ = true;        // the connection: the first one is when the thread begins
-  bool has_applied_ = false;     // a row of the log
-  bool is_one_of_them_ = false;  // it has read the log and goes on
+  bool is_set_up_ = true;              // the connection: the first one is when the thread begins
+  bool has_applied_ = false;           // a row of the log
+  std::optional<RowIdentity> newest_;  // of those that were applied
+  bool is_one_of_them_ = false;        // it has read the log and goes on
   std::thread thread_;
 };
 

@@ -57,6 +57,21 @@ Result<void> Engine::check_hash_key(const Found& found) const {
       "cluster's now: start it again");
 }
 
+// An engine that was promoted without its tail may have as many rows again, of others. The log goes on from each row to the next, so that
+// if the newest is the same, all are. One that is not there was deleted: it is old, and nobody has told anything since.
+Result<bool> Engine::has_what_was_applied() {
+  const auto found = connection_->run(
+      "select h.number >= $1, g.number is not null, g.replica, g.batch, (extract(epoch from g.at) * 1000000)::bigint "
+      "from armgate.head h left join armgate.log g on g.number = $1",
+      {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
+  if (!found) return found.error();
+  if (found->size() == 0 || found->text(0, 0) != "t") return false;
+  const bool is_there = found->text(0, 1) == "t";
+  if (!newest_ || newest_->number != replica_->applied() || !is_there) return true;
+  return newest_->author == static_cast<ReplicaId>(found->number(0, 2)) &&
+         newest_->batch == static_cast<uint64_t>(found->number(0, 3)) && newest_->begun == found->number(0, 4);
+}
+
 Result<void> Engine::look_again() {
   next_look_ = now() + kLookEvery;
   const auto found = look_at(*connection_);

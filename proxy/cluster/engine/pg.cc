@@ -31,6 +31,20 @@ std::string said(const char* text) {
   return line;
 }
 
+// Why no connection came about. Of a certificate libpq does not say whom it is checked against.
+std::string why_not(PGconn* connection) {
+  std::string why = said(PQerrorMessage(connection));
+  if (why.find("certificate verify failed") == std::string::npos) return why;
+  PQconninfoOption* const options = PQconninfo(connection);
+  std::string root;
+  for (const PQconninfoOption* option = options; option != nullptr && option->keyword != nullptr; ++option) {
+    if (std::string_view(option->keyword) == "sslrootcert" && option->val != nullptr) root = option->val;
+  }
+  PQconninfoFree(options);
+  return fmt::format("{} (it must be valid, and who signed it must stand in sslrootcert, {})", why,
+                     root.empty() ? "~/.postgresql/root.crt" : root);
+}
+
 // False if it is not ready in time.
 bool wait_for(int socket, short events, TimePoint until) {
   while (true) {
@@ -147,7 +161,7 @@ Result<PgConnection> PgConnection::connect(const Server& server) {
     }
     next = PQconnectPoll(connection);
   }
-  if (PQstatus(connection) != CONNECTION_OK) return gateway_error(ErrorKind::Internal, said(PQerrorMessage(connection)));
+  if (PQstatus(connection) != CONNECTION_OK) return gateway_error(ErrorKind::Internal, why_not(connection));
   PQsetnonblocking(connection, 1);
   return opened;
 }

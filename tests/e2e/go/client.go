@@ -38,6 +38,7 @@ type settings struct {
 	Id         string  `json:"id"`
 	Version    string  `json:"version"`
 	Capacity   int64   `json:"capacity"`
+	Fresh      bool    `json:"fresh"` // each request has a connection of its own
 }
 
 // What became of one member.
@@ -88,6 +89,7 @@ func (t *tool) prepare(client *autorest.Client, version string) {
 	client.RetryDuration = pollEvery
 	client.RequestInspector = func(next autorest.Preparer) autorest.Preparer {
 		return autorest.PreparerFunc(func(request *http.Request) (*http.Request, error) {
+			request.Close = t.asked.Fresh
 			if version != "" && strings.Contains(request.URL.Path, "/virtualMachineScaleSets/") {
 				query := request.URL.Query()
 				query.Set("api-version", version)

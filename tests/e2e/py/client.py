@@ -26,6 +26,10 @@ class Credential:
         return AccessToken(settings.get("token", "test-token"), int(time.time()) + 3600)
 
 
+# With `fresh`, each request has a connection of its own.
+OF_CONNECTIONS = {"headers": {"Connection": "close"}} if settings.get("fresh") else {}
+
+
 def networks():
     from azure.mgmt.network import NetworkManagementClient
 
@@ -35,7 +39,7 @@ def networks():
 def compute():
     from azure.mgmt.compute import ComputeManagementClient
 
-    return ComputeManagementClient(Credential(), SUBSCRIPTION).virtual_machine_scale_sets
+    return ComputeManagementClient(Credential(), SUBSCRIPTION, **OF_CONNECTIONS).virtual_machine_scale_sets
 
 
 def security_groups():

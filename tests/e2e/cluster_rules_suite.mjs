@@ -1,0 +1,80 @@
+// Rules that are changed at one replica after another while all of them serve (docs/cluster.md, "What each failure does").
+import assert from "node:assert/strict";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { assertNothingLost, race, startSim } from "./cluster_race.mjs";
+import { Cluster, Postgres } from "./engines.mjs";
+import { sleep } from "./harness.mjs";
+import { ownRules, scaleSetRule } from "./rows.mjs";
+import { PATH, waitFor } from "./scale_set.mjs";
+
+const MIXED_MS = 2000;
+
+const rulesFile = (world, more) => ownRules(world, { rules: [scaleSetRule(more)] });
+
+function useRules({ configFile }, rules) {
+  writeFileSync(configFile, JSON.stringify({ ...JSON.parse(readFileSync(configFile)), rules }));
+}
+
+// As who rolls out a change of rules does it.
+async function reload(replica, rules) {
+  const { log, child } = replica.process;
+  useRules(replica, rules);
+  child.kill("SIGHUP");
+  await waitFor("the rules to be in force", () => replica.process.log.slice(log.length).includes(`"event":"reloaded"`));
+}
+
+async function restart(cluster, number, rules) {
+  const replica = cluster.replicas[number];
+  useRules(replica, rules);
+  replica.process.child.kill("SIGTERM");
+  assert.deepEqual(await replica.process.exit, { code: 0, signal: null });
+  await cluster.startReplica(number);
+}
+
+async function startAll(world, rules) {
+  const args = ["--operation-ms", "150", "--retry-after", "0", "--latency-ms", "5", "40", "--exclusivity", "accept"];
+  const [sim, postgres] = await Promise.all([startSim(world, args), Postgres.make(world)]);
+  const cluster = await Cluster.start(world, sim, postgres.url, { lease: 10, config: { rules, operations: { poll_first: "100ms", poll_waited: "100ms" } } });
+  return { sim, cluster };
+}
+
+export const tests = {
+  "rules that are changed at one replica after another lose nothing while their lock keys stay": async (world) => {
+    const before = [rulesFile(world, {}), "shipped"];
+    const after = [rulesFile(world, { guard: { kind: "etag", methods: ["PUT", "PATCH"] }, lease: { max: "10m" } }), "shipped"];
+    const { sim, cluster } = await startAll(world, before);
+    let over = false;
+    const racing = race(cluster, 4, { isOver: () => over, until: Date.now() + 200_000 });
+    racing.catch(() => {});
+    await sleep(1000);
+    for (const replica of cluster.replicas) {
+      await reload(replica, after);
+      await sleep(MIXED_MS);
+    }
+    // A folder of its own, and each replica anew with it.
+    const folder = world.file("rules");
+    mkdirSync(folder);
+    copyFileSync(before[0], path.join(folder, "own.json"));
+    for (const number of [0, 1, 2]) {
+      await restart(cluster, number, [folder, "shipped"]);
+      await sleep(MIXED_MS);
+    }
+    over = true;
+    const told = await racing;
+    await assertNothingLost(sim, told);
+    assert.ok(told.acknowledged.length >= 12, `${told.acknowledged.length} writes are no load`);
+  },
+
+  "that rules differ is said, and where they name no common key writes run beside each other": async (world) => {
+    const { sim, cluster } = await startAll(world, ["shipped"]);
+    await reload(cluster.replicas[1], [rulesFile(world, { mode: "off" }), "shipped"]);
+    const patch = (number) => cluster.ask(number, `patcher-${number}`, "PATCH", PATH, {
+      body: { tags: { base: "1", [`from-${number}`]: "1" } }, headers: { "x-sim-operation-ms": "3000", "x-sim-client": `patcher-${number}` } });
+    const answers = await Promise.all([patch(0), sleep(300).then(() => patch(1))]);
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200]);
+    // The document says so: who reads it must not take the one for a guarantee.
+    assert.ok((await sim.report()).overlaps_accepted >= 1, "docs/cluster.md says that these run at once");
+    await waitFor("the others to say so", () => /replica replica-1 \(\d+\) is configured otherwise than replica-0 \(\d+\): rules/.test(cluster.replicas[0].process.log));
+  },
+};

@@ -91,7 +91,7 @@ Json writable_content(const Json& body, const ResourceType& traits) {
       *plan = lower_text(plan->get<std::string>());
   }
   if (traits.finished) finish(content["properties"]);
-  // Who writes back what was shown has the member even if nothing was ever in it: no other content.
+  // A client that writes back what it was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
     content.erase(properties);
   return content;

@@ -154,8 +154,8 @@ class Walk {
     });
   }
 
-  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do. Ids may be spelled in
-  // several ways.
+  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do. Ids may be
+  // spelled in several ways.
   bool in_step(const Members& members) {
     Level& here = level(members.way.depth);
     here.begin.clear();

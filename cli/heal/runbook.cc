@@ -104,7 +104,7 @@ std::optional<Ending> Runbook::renew(const Known& known, const std::string& why)
   return std::nullopt;
 }
 
-// Who has the lease first and looks then sees what no other write changes any more.
+// The lease is taken before the look: then no other write changes what is seen.
 Result<Known> Runbook::look(const Step& step) {
   const Target& target = journal_.progress().target;
   const auto held = world_.lease_held();
@@ -164,8 +164,8 @@ std::optional<Ending> Runbook::drain() {
   return note(Event::Kind::Done, Phase::Drain);
 }
 
-// How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early, and says
-// why something failed.
+// How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early,
+// and says why something failed.
 bool Runbook::operation_runs() {
   if (operation_.empty()) return false;
   const auto reply = world_.send({arm::Method::Get, operation_});
@@ -278,7 +278,8 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
 
 Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   if (auto ended = prepare(inspected)) return *ended;
-  // Whoever takes a run up, perhaps days later, asks for itself: by then another operation may run, and pods may be on the nodes again.
+  // A process that takes a run up, perhaps days later, asks for itself: by then another operation may run, and pods may be on
+  // the nodes again.
   const bool is_taken_up = !inspected;
   bool asked_again = false;
   for (const Step& step : all_steps()) {

@@ -1,9 +1,10 @@
 // runbook.h – a run: the guards, the steps in their order, and what is written down before each.
 //
-// Why: a wedged system pool heals by being made anew (docs/heal.md). Each step is asked with a fresh look at the cluster until it is
-// done (steps/step.h); so a run that was killed is taken up by asking the same steps again.
+// Why: a wedged system pool heals by being made anew (docs/heal.md). Each step is asked with a fresh look at the cluster until
+// it is done (steps/step.h); so a run that was killed is taken up by asking the same steps again.
 //
-// Limits    a deadline for each step; one for the whole run, which ends where the pool is deleted: what puts it back has its own.
+// Limits    a deadline for each step; one for the whole run, which ends where the pool is deleted: what puts it back has its
+//           own.
 // Errors    nothing is undone by itself: a run that stops says what was done, and how to go on.
 #pragma once
 

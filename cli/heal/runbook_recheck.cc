@@ -42,7 +42,7 @@ std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
   }
 }
 
-// Whoever deletes it: with the stand-in in its place the way leads forward.
+// It does not matter who deletes it: with the stand-in in its place the run goes on.
 std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& pool) {
   const Progress& progress = journal_.progress();
   const Target& target = progress.target;
@@ -63,8 +63,8 @@ std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& poo
   return std::nullopt;
 }
 
-// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the storm
-// stays evidence: it grows old while the abort takes its time.
+// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the
+// storm stays evidence: it grows old while the abort takes its time.
 std::optional<Ending> Runbook::recheck() {
   const Target& target = journal_.progress().target;
   const bool aborted = journal_.progress().of(Phase::Abort).intended;

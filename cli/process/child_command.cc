@@ -168,7 +168,7 @@ int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
   }
 }
 
-// Who asks a program to end means us as well.
+// A signal that asks the program to end means armgate as well.
 void CommandRunner::note(int signal_number) {
   const bool asks_to_end =
       signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGQUIT;

@@ -35,7 +35,7 @@ size_t bytes_of(const policy::Event& event) {
   return refused == nullptr ? 0 : bytes_of(refused->refusal.requested_body) + bytes_of(refused->refusal.found);
 }
 
-// Of what is large in it.
+// The bytes of the large parts of an event.
 size_t bytes_of(const Event& event) {
   if (const auto* told = std::get_if<Told>(&event)) return bytes_of(told->event);
   if (const auto* page = std::get_if<PageShown>(&event)) return bytes_of(page->page.body);
@@ -45,7 +45,7 @@ size_t bytes_of(const Event& event) {
 
 }  // namespace
 
-// Who waits until something is logged.
+// Waits until something is logged.
 struct Replica::Pending {
   Pending(const Executor& executor, uint64_t upto_) : waiter(executor), upto(upto_) {}
   Waiter waiter;

@@ -17,8 +17,8 @@ constexpr size_t kOrdersKept = 100'000;  // receipts come within minutes
 // A moment of the log in place of the one that its author had: gives the order that it had.
 uint64_t move_to(policy::StateShown& event, Moment moment) {
   const uint64_t given = event.at.order;
-  // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row that was
-  // there before (order_at), and others wrote between that and its own row.
+  // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row
+  // that was there before (order_at), and others wrote between that and its own row.
   if (event.asked == given) event.asked = moment.order;
   event.at = moment;
   return given;
@@ -187,7 +187,7 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
     event.asked->position = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
   if (is_turn) turns_.emplace(turn, event.claim);
-  // Whoever begins later must know why it goes first.
+  // A replica that begins later must know why this claim goes first.
   const auto keep_row_of = [&](ClaimId former) {
     KeptClaim& taker = claims_.at(event.claim);
     taker.row = std::min(taker.row, claims_.at(former).row);
@@ -244,7 +244,8 @@ void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
   if (kept == claims_.end()) return;
   if (event.some.empty()) return end_claim(event.claim);
-  // Who began with a log that was cut may not know why it went before others, and lets it wait: all goes back in the end.
+  // A replica that began with a log that was cut may not know why this claim went before others, and may still let it wait.
+  // Then nothing goes back here; end_claim() gives all of it back.
   if (kept->second.position.granted()) kept->second.position.give_back_here(event.some);
 }
 

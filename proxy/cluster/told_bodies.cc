@@ -37,7 +37,7 @@ policy::SharedBody ToldBodies::find(const Hash128& hash) const {
   return found == told_.end() ? nullptr : found->second.body.lock();
 }
 
-// Of what nobody keeps any more.
+// Forgets the bodies that no table keeps any more.
 void ToldBodies::sweep() {
   absl::erase_if(told_, [](const auto& entry) { return entry.second.body.expired(); });
   sweep_at_ = std::max(kFirstSweep, 2 * told_.size());

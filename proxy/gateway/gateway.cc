@@ -187,7 +187,7 @@ void Gateway::drain(Duration limit) {
   });
 }
 
-// Whoever is under way ends.
+// What is under way goes on to its end.
 void Gateway::close_doors(Duration limit) {
   const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
   last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {

@@ -111,8 +111,9 @@ bool Journal::enqueue(Entry entry) {
   return true;
 }
 
-// Requires: the mutex is held. Beyond the bound goes what can be done without: counts of replays, and all but a resource's last state.
-// Outcomes and ends stay: there are no more of them than intents. What is left is looked through again when it has doubled.
+// Requires: the mutex is held. Beyond the bound goes what can be done without: counts of replays, and all but a resource's last
+// state. Outcomes and ends stay: there are no more of them than intents. What is left is looked through again when it has
+// doubled.
 void Journal::make_room() {
   if (queue_.size() <= crowded_) return;
   std::set<std::string, std::less<>> seen;

@@ -36,7 +36,8 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
     case Kind::Expected: return Match::Again;
     case Kind::Refused: {
       if (!has_id && !gone) return Match::New;
-      // With another credential it could not be told the answer, and would find it again and again for as long as others share it.
+      // With another credential it could not be told the answer, and would find it again and again for as long as others share
+      // it.
       const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty() && earlier.resend == arrival.resend;
       return is_being_shared ? Match::Shared : Match::Again;
     }
@@ -94,7 +95,8 @@ SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Q
       const Match match = counts ? judge(**place, arrival, ask) : Match::New;
       if (match == Match::New) continue;
       found = {match, *place};
-      // Of several processes one may have begun the same once more before it knew of the first: that one's answer, or doubt, counts.
+      // Of several processes one may have begun the same once more before it knew of the first: that one's answer, or doubt,
+      // counts.
       const bool goes_again = match == Match::Again || match == Match::DoubtExpired;
       if (!goes_again || options_.sink == nullptr) break;
     }

@@ -21,7 +21,7 @@ const Bucket& bucket_of(const SimOptions& options, arm::Method method) {
   return kind == "reads" ? options.reads : kind == "writes" ? options.writes : options.deletes;
 }
 
-// Who shows the same token is the same principal.
+// Clients that show the same token are the same principal.
 std::string key_of(const arm::RequestHead& head, std::string_view subscription) {
   return fmt::format("{} {} {}", kind_of(head.method), lower_text(subscription), head.fields.get("Authorization"));
 }

@@ -232,7 +232,8 @@ std::optional<Error> fault_of_api_version(const HealRequest& request, const RunF
                   own, request.target.api_version));
 }
 
-// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
+// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its
+// first line.
 Result<std::string> name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
   const std::string last = lock.last_run();
   const auto runs = find_runs(request.runs);

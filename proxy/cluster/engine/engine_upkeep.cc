@@ -46,7 +46,7 @@ void Engine::note(const Found& found, const std::vector<std::string>& more) {
   for (const std::string& change : changes) calls_.alert(change);
 }
 
-// Whoever hashed with another key would know no client and no resource that the others tell of.
+// A replica that hashed with another key would know no client and no resource that the others tell of.
 Result<void> Engine::check_hash_key(const Found& found) const {
   const auto hash_key = hash_key_of(found, key_);
   if (!hash_key) return hash_key.error();

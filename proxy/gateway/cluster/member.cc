@@ -46,7 +46,7 @@ cluster::EngineOptions engine_options(const Config& config) {
 
 }  // namespace
 
-// Whom to tell; nobody before there is somebody to be told.
+// The end of the membership: calls the one function that is set for it, if there is one.
 struct ClusterMember::Lapse {
   void tell() {
     MutexLock lock(&mutex);

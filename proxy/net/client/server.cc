@@ -205,7 +205,7 @@ Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> s
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   slot.leave_phase();
   if (!intercepted) {
-    // Nor is what was cut here the client's failure.
+    // A connection that was cut here is not the client's failure either.
     const bool is_failure = intercepted.error().kind != ErrorKind::Cancelled;
     if (is_failure) tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
     co_return;
@@ -269,8 +269,9 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   slot.leave_phase();
 }
 
-// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it, by the same limit. Empty lines
-// before it count too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it, by the same limit.
+// Empty lines before it count too: a client that sends them as fast as they are read is never waited for, and so meets no
+// deadline.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
   const size_t bytes_max = options.session.limits.head_bytes_max;

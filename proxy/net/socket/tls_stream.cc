@@ -82,7 +82,7 @@ Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint d
   switch (verdict.kind) {
     case Verdict::Kind::WaitReadable: {
       auto ready = co_await socket_->wait(who, Readiness::Readable, deadline);
-      // Who waited in vain knows that there is still nothing: OpenSSL would take a buffer to find that out.
+      // After a wait in vain there is still nothing to read: OpenSSL would take a buffer to find that out.
       if (ready) bio_.is_drained = false;
       co_return ready;
     }

@@ -4,8 +4,8 @@
 //   POST   /leases/ID    renews it: 200, and the lease
 //   DELETE /leases/ID    gives it back: 200
 //
-// A lease is {"lease": ID, "state": "held" or "waiting", "behind": TEXT, "behind_ms": N, "ttl_ms": N}. 409: a resource is in another
-// lease, or armgate is not in mode protect (any more); 404: there is no such lease (any more).
+// A lease is {"lease": ID, "state": "held" or "waiting", "behind": TEXT, "behind_ms": N, "ttl_ms": N}. 409: a resource is in
+// another lease, or armgate is not in mode protect (any more); 404: there is no such lease (any more).
 #pragma once
 
 #include <functional>

@@ -1,12 +1,15 @@
-// fair_share.h – who goes next when what ARM takes of a principal for a subscription is used up: one budget (reads, writes or deletes).
+// fair_share.h – who goes next when what ARM takes of a principal for a subscription is used up: one budget (reads, writes or
+// deletes).
 //
-// Why: clients that share a budget and run into its end are all told 429, and whoever comes again fastest gets what is refilled. In a
-// line each gets its part: of what is refilled as much as it asks for, or as much as anybody who wants more (max-min fairness).
+// Why: clients that share a budget and run into its end are all told 429, and whoever comes again fastest gets what is
+// refilled. In a line each gets its part: of what is refilled as much as it asks for, or as much as anybody who wants more
+// (max-min fairness).
 //
-// How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else requests stand
-// in line; the client that was let go least often since it came is next, of its requests those that others wait for first (Rank), then
-// the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is measured; until then it is what
-// ARM's documented buckets have (docs/arm.md). One request in each kTrial goes whatever is estimated: only an answer tells more.
+// How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else
+// requests stand in line; the client that was let go least often since it came is next, of its requests those that others wait
+// for first (Rank), then the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is
+// measured; until then it is what ARM's documented buckets have (docs/arm.md). One request in each kTrial goes whatever is
+// estimated: only an answer tells more.
 //
 // Invariants
 //   1. While the bucket is not known, or was not told of for kBelieved, nobody stands in line.

@@ -1,5 +1,5 @@
-// recorded.h – what a request waits for where several processes serve the same clients (docs/cluster.md). Nothing of this is called
-// in a process that is alone.
+// recorded.h – what a request waits for where several processes serve the same clients (docs/cluster.md). Nothing of this is
+// called in a process that is alone.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@
 
 namespace armgate {
 
-// Returns when all that was told stands in the log, so that the client may be told of it. False: this process is apart, and nobody is to
-// build on what it showed, for the others do not know of that.
+// Returns when all that was told stands in the log, so that the client may be told of it. False: this process is apart, and
+// nobody is to build on what it showed, for the others do not know of that.
 Task<bool> until_recorded(Parts& parts, Executor executor);
 
 // Before a write is answered by what was recorded of an earlier one: the others may have told that something has changed since.

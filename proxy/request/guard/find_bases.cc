@@ -31,7 +31,7 @@ void leave_to_client(Write& write) {
   write.bases.rule = policy::BaseRule::OwnPrecondition;
 }
 
-// Who has given up waiting for its answer and asks for something else is no second actor.
+// A client that has given up waiting for its answer and asks for something else is no second actor.
 void leave_for_gone_clients(const Write& write) {
   std::vector<uint64_t> unheard;
   write.ask([&](const policy::History& history) {

@@ -33,7 +33,7 @@ bool was_ever_read(const Write& write) {
   return write.ask([](const policy::History& history) { return history.was_ever_read(); });
 }
 
-// Who changed it, and when the newest change that is not this client's became known, if it passed by.
+// The authors of the change, and when the newest change that is not this client's became known, if it passed by.
 std::string conflict_text(const Write& write, std::string_view place) {
   uint64_t base = 0;
   for (const policy::BaseState& state : write.bases.possible) base = std::max(base, state.entry);
@@ -98,8 +98,8 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
 // The ETag, where it proves that nothing has moved.
 std::string proof_in(const Write& write, const SeenState& there) { return write.etag_tells_all() ? there.etag : std::string(); }
 
-// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
-// more GET under the lock.
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each
+// is one more GET under the lock.
 Task<void> read_other_versions(const Write& write, SeenState& there) {
   auto others = views(write, proof_in(write, there));
   std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
@@ -113,8 +113,8 @@ Task<void> read_other_versions(const Write& write, SeenState& there) {
   }
 }
 
-// What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is missing does
-// not come by asking again (403).
+// What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is
+// missing does not come by asking again (403).
 Outcome token_refused(const Write& write, SeenState&& seen) {
   write.report().altered = true;
   Outcome outcome = stop(write, Outcome::Kind::Answered, {std::move(seen.head), std::move(seen.body)}, "verify-failed");

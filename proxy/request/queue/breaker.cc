@@ -65,7 +65,7 @@ bool may_be_kept_away(const Write& write) {
   const rules::Breaker& breaker = write.plan.rule->breaker;
   const bool is_delete = write.plan.operation == arm::OperationKind::Delete && !is_mutant(Mutant::BreakerStopsDeletes);
   if (breaker.mode == rules::Mode::Off || is_delete || is_mutant(Mutant::BreakerLetsAll)) return false;
-  // Who keeps the resource for a run is there to repair it.
+  // A client that keeps the resource for a run is there to repair it.
   return !write.parts.shared.run_leases.lets_in(write.client.key, write.plan.keys);
 }
 

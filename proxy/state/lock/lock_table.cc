@@ -44,7 +44,7 @@ bool LockTable::may_hold(const Claim& claim) {
   return true;
 }
 
-// Requires: the claim's shards are locked and may_hold(). Who has just come stands in no queue yet.
+// Requires: the claim's shards are locked and may_hold(). A claim that has just come stands in no queue yet.
 void LockTable::grant(const ClaimPtr& claim, Queued queued) {
   GATE_CHECK(claim->state == Claim::State::Waiting, "only a waiting claim is granted");
   for (auto& key : claim->keys) {

@@ -251,7 +251,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   bool asked_before = false;
   const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {
     if (std::exchange(asked_before, true))
-      gateway.cut("second-signal");
+      gateway.abort("second-signal");
     else
       gateway.drain(gateway.config().drain_max);
   });

@@ -200,7 +200,7 @@ void each(A& a, Released& v) {
   a(v.claim, v.some);
 }
 template <class A>
-void each(A& a, LetIn& v) {
+void each(A& a, OwnAdmitted& v) {
   a(v.claim, v.which);
 }
 template <class A>

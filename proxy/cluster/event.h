@@ -108,7 +108,7 @@ struct Yielded {
 };
 
 // The same client's next writes may go along with a claim.
-struct LetIn {
+struct OwnAdmitted {
   ClaimId claim = 0;
   Own which = Own::Reentrant;
 };
@@ -205,7 +205,7 @@ struct Imported {
   std::optional<WallTime> since{};  // PreviousProcess::since
 };
 
-using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, OwnAdmitted, Intended, Settled, Finished, SendingEvent,
                            Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft,
                            Reserved, Yielded, AbortTaken, ShownAgain, PageShownAgain>;
 

@@ -59,7 +59,7 @@ class Replica::Keeper final : public ClaimKeeper {
   Keeper(Replica& replica, ClaimId claim) : replica_(replica), claim_(claim) {}
   uint64_t claim() const override { return claim_; }
   void give_back(const std::vector<Hash128>& some) override { replica_.post(Released{claim_, some}); }
-  void admit_own(Own which) override { replica_.post(LetIn{claim_, which}); }
+  void admit_own(Own which) override { replica_.post(OwnAdmitted{claim_, which}); }
   void yield() override { replica_.post(Yielded{claim_}); }
 
  private:

@@ -231,7 +231,7 @@ class Replica final : public Teller {
   void on(ReplicaId author, PageLost event, uint64_t row, Moment moment);
   void on(ReplicaId author, Claimed event, uint64_t row, Moment moment);
   void on(ReplicaId author, Released event, uint64_t row, Moment moment);
-  void on(ReplicaId author, LetIn event, uint64_t row, Moment moment);
+  void on(ReplicaId author, OwnAdmitted event, uint64_t row, Moment moment);
   void on(ReplicaId author, Intended event, uint64_t row, Moment moment);
   void on(ReplicaId author, Settled event, uint64_t row, Moment moment);
   void on(ReplicaId author, Finished event, uint64_t row, Moment moment);
@@ -259,7 +259,7 @@ class Replica final : public Teller {
   void end_claim(ClaimId id);
   bool has_begun(const TurnOf& turn) const;
   void end_turn(const TurnOf& turn);
-  void bury(ReplicaId dead, ReplicaId heir, Moment moment);
+  void apply_tombstone(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);
   QueuePosition kept_for(ClaimId claim, QueuePosition& position);
   void note_order(ReplicaId author, uint64_t given, uint64_t order);

@@ -74,7 +74,7 @@ bool Replica::apply(const Row& row) {
     events = *std::move(read);
   }
   uint64_t order = order_in(row.number, 0);
-  for (const ReplicaId dead : row.dead) bury(dead, row.author, {order, then});
+  for (const ReplicaId dead : row.dead) apply_tombstone(dead, row.author, {order, then});
   if (row.reads_missing) tables_->resources.forget_shown_until(order);
   const size_t count = events.size();
   for (Event& event : events) apply(row.author, std::move(event), row.number, {++order, then});
@@ -264,9 +264,9 @@ void Replica::end_claim(ClaimId id) {
   if (!keys.empty() && tables_->ended) tables_->ended(keys);
 }
 
-void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
+void Replica::on(ReplicaId, OwnAdmitted event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
-  if (kept != claims_.end()) kept->second.position.let_own_in_here(event.which);
+  if (kept != claims_.end()) kept->second.position.admit_own_here(event.which);
 }
 
 // Each counts its own: added up over all replicas every operation counts once.
@@ -327,8 +327,9 @@ void Replica::on(ReplicaId author, AbortTaken event, uint64_t, Moment) {
   if (author != options_.id && tables_->abort_taken) tables_->abort_taken(event);
 }
 
-// What waited is gone. What may have been sent keeps its keys, and all see to it.
-void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
+// A row marks a replica as dead. Its writes that waited are gone. What may have been sent keeps its keys, and all replicas look
+// after it.
+void Replica::apply_tombstone(ReplicaId dead, ReplicaId heir, Moment moment) {
   // Nobody listens there any more, and what was told may not have arrived.
   askers_at(dead)->gone.store(true, std::memory_order_release);
   std::map<ClaimId, IntentId> sent;  // the newest of each: what was sent before it is over (request/operation/send_again.h)

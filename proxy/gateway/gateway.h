@@ -32,7 +32,7 @@ struct GatewayCommon;
 
 class Gateway {
  public:
-  // Reads the authority, opens the log, binds the doors. BadInput if the configuration does not allow that.
+  // Reads the authority, opens the log, binds the listeners. BadInput if the configuration does not allow that.
   static Result<std::unique_ptr<Gateway>> open(Config config);
   ~Gateway();  // only if it never ran; see leave()
 
@@ -56,14 +56,14 @@ class Gateway {
   // No new connections; running exchanges finish within `limit`, then run() returns. Shortly before the limit whatever only
   // waits is told to come again. A second call does nothing.
   void drain(Duration limit);
-  void cut(std::string_view why);
+  void abort(std::string_view why);
 
   // Ends the process, after run() or join(). Watchers of operations, keepers of reservations and exchanges that were aborted
   // are parked in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
   [[noreturn]] void leave(int exit_code);
 
  private:
-  void close_doors(Duration limit);
+  void close_listeners(Duration limit);
   explicit Gateway(std::unique_ptr<GatewayCommon> common);
   void take_up(const PreviousProcess& former);
   void stop(std::string_view why);

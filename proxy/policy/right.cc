@@ -82,7 +82,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   return right;
 }
 
-bool insists(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
+bool is_forced(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   const ClientRecord* record = history.client(write.client);
   if (record == nullptr) return false;
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {

@@ -26,7 +26,7 @@ struct Right {
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, BaseRule rule);
 
 // Whether the client sends again what was refused to it and nothing has happened since: it does not read, and means it.
-bool insists(const History& history, const HistoryLimits& limits, const WriteFacts& write);
+bool is_forced(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 
 // Whether the client was refused, read again, was refused again and has read once more, and no write was accepted all that
 // time: what moves between its reads and its writes moves by itself, and no further read would be of any use.

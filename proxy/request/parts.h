@@ -72,7 +72,7 @@ struct PipelineOptions {
 // threads share it.
 struct Counters {
   std::atomic<uint64_t> refused_stale{0};
-  std::atomic<uint64_t> insisted{0};
+  std::atomic<uint64_t> forced{0};
   std::atomic<uint64_t> queue_full{0};
   std::atomic<uint64_t> wait_timeouts{0};
   std::atomic<uint64_t> clients_left{0};

@@ -22,7 +22,7 @@ namespace ip = boost::asio::ip;
 // Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
 constexpr uint32_t kAcceptedAtOnce = 64;                       // until others run: while more wait, accepting waits for nothing
-constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
+constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would fill the log
 
 bool is_about_one_connection(int number) {
   return number == ECONNABORTED || number == EINTR || number == EPROTO || number == EPERM || number == ENETDOWN ||

@@ -101,7 +101,7 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
   const auto keep = [&](const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, const ClaimInfo& info) {
     collector.post(cluster::Claimed{records.claim_of(leased.intent), keys, info});
     const bool admits = leased.because == LeasedBecause::Accepted && may_run_beside_its_own(*leased.planned.plan);
-    if (admits) collector.post(cluster::LetIn{records.claim_of(leased.intent)});
+    if (admits) collector.post(cluster::OwnAdmitted{records.claim_of(leased.intent)});
   };
   imported.open = restore(parts, told, keep);
   collector.post(cluster::Imported{former.since});

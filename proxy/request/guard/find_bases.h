@@ -12,7 +12,7 @@ void find_bases(Write& write);
 
 // Whether the client sends again what was refused to it, reads nothing, and nothing was written since: asked anew after each
 // wait.
-bool insists(const Write& write);
+bool is_forced(const Write& write);
 
 // Bodies in plain bytes, as comparing needs them; one that cannot be decoded is not kept.
 void decode_bodies(std::vector<policy::BaseState>& states, size_t bytes_max);

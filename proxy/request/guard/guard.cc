@@ -47,8 +47,8 @@ bool may_be_there(const Write& write) {
 std::string_view conflict_of(const Write& write) {
   const bool exempt = write.is_meant_anyway() || is_mutant(Mutant::UnconditionalAlwaysSent);
   if (!write.replaces || exempt) return {};
-  if (insists(write)) {
-    note_insisted(write);
+  if (is_forced(write)) {
+    note_forced(write);
     return {};
   }
   const bool overtaken = write.ask([&](const policy::History& history) { return policy::was_overtaken(history, write.facts); });

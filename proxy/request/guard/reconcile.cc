@@ -214,14 +214,14 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
       bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),
       merge_scope(write));
   write.report().by_right |= verdict.by_right;
-  if (!verdict.sends && there.exists() && insists(write)) {
+  if (!verdict.sends && there.exists() && is_forced(write)) {
     verdict.sends = true;  // it was only ever shown its own answers, and was told once
-    note_insisted(write);
+    note_forced(write);
   }
   // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
   if (!verdict.sends && unreadable_for(write) == Unreadable::Returned && there.exists() && reads_in_vain(write)) {
     verdict.sends = true;
-    note_insisted(write);
+    note_forced(write);
   }
   return verdict;
 }
@@ -262,9 +262,9 @@ bool has_seen_it_gone(const Write& write, policy::Writers writers) {
       [&](const policy::History& history) { return policy::has_seen_it_gone(history, write.facts, deleted, writers); });
 }
 
-void note_insisted(const Write& write) {
-  write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-  if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
+void note_forced(const Write& write) {
+  write.parts.shared.counters.forced.fetch_add(1, std::memory_order_relaxed);
+  if (!write.report().guard.ends_with(kForced)) write.report().guard += kForced;
 }
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

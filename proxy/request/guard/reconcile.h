@@ -57,9 +57,9 @@ uint64_t last_delete(const Write& write);  // of it or what contains it, by a DE
 bool has_seen_it_gone(const Write& write, policy::Writers writers);
 
 // Stands at the end of Report::guard then.
-inline constexpr std::string_view kInsisted = ", insisted";
+inline constexpr std::string_view kForced = ", forced";
 // A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
-void note_insisted(const Write& write);
+void note_forced(const Write& write);
 
 // The end of a write that may not go. `found`: what is there; null: not known.
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

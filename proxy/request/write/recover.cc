@@ -58,7 +58,7 @@ bool knows_it_is_gone(const Write& write) {
     return last != nullptr && last->absent;
   });
   if (by_itself || was_told) return !others_wrote_since(write, write.bases.known_since());
-  return insists(write);
+  return is_forced(write);
 }
 
 // Whether the state is an earlier sending's doing.
@@ -93,7 +93,7 @@ Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm:
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
   if (write.is_unconditional()) {
-    const bool may_replace = now->absent() || write.is_meant_anyway() || insists(write);
+    const bool may_replace = now->absent() || write.is_meant_anyway() || is_forced(write);
     if (may_replace) co_return Step<void>();
     co_return refused(write,
                       "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
@@ -311,10 +311,10 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
   }
   ++attempts.renewals;
   if (!verdict.merged) write.parts.shared.counters.spurious_412s.fetch_add(1, std::memory_order_relaxed);
-  write.report().reason = verdict.by_right                            ? "read-again-since-refusal"
-                          : verdict.merged                            ? "merged"
-                          : write.report().guard.ends_with(kInsisted) ? "insisted"
-                                                                      : "etag-moved-without-a-change";
+  write.report().reason = verdict.by_right                          ? "read-again-since-refusal"
+                          : verdict.merged                          ? "merged"
+                          : write.report().guard.ends_with(kForced) ? "forced"
+                                                                    : "etag-moved-without-a-change";
   co_return Step<void>();
 }
 

@@ -252,15 +252,15 @@ void LockTable::rejoin(const ClaimPtr& claim) {
 
 void LockTable::admit_own(const ClaimPtr& claim, Own which) {
   const auto keeper = keeper_of(*claim);
-  keeper ? keeper->admit_own(which) : let_own_in_here(claim, which);
+  keeper ? keeper->admit_own(which) : admit_own_here(claim, which);
 }
 
-void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
+void LockTable::admit_own_here(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
     if (claim->state == Claim::State::Over) return;
-    claim->lets_own_in = which;
+    claim->admits_own = which;
     for (const auto& key : claim->keys) {
       if (!key.given_back) collect_first(key.hash, now_first);
     }

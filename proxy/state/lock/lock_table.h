@@ -174,7 +174,7 @@ class QueuePosition {
   QueuePosition keep(std::shared_ptr<ClaimKeeper> keeper);
   void give_back_here(const std::vector<Hash128>& some);
   void end_here();  // all that it has left
-  void let_own_in_here(Own which);
+  void admit_own_here(Own which);
   void set_phase_here(WritePhase phase);   // of what its owner, elsewhere, has sent
   void note_at_arm_here(TimePoint since);  // the same
 
@@ -273,7 +273,7 @@ class LockTable {
   void rejoin(const ClaimPtr& claim);
   void admit_own(const ClaimPtr& claim, Own which);
   void give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some);
-  void let_own_in_here(const ClaimPtr& claim, Own which);
+  void admit_own_here(const ClaimPtr& claim, Own which);
   void end_here(const ClaimPtr& claim);
   std::shared_ptr<ClaimKeeper> keeper_of(const internal::Claim& claim);
   std::shared_ptr<ClaimKeeper> take_keeper(internal::Claim& claim);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <random>
@@ -20,11 +21,14 @@
 #include "cli/heal/link/kubectl.h"
 #include "cli/heal/link/lease_keeper.h"
 #include "cli/heal/link/run_heal.h"
-#include "cli/heal/link/service_listener.h"
 #include "cli/heal/link/what_is_needed.h"
 #include "cli/heal/runs.h"
 #include "cli/link/arm_host.h"
+#include "cli/link/send_through.h"
 #include "json/tree.h"
+#include "proxy/config/config.h"
+#include "proxy/config/tool_environment.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::heal {
@@ -32,9 +36,17 @@ namespace {
 
 constexpr int kExitDone = 0;
 constexpr int kExitNotDone = 1;
-constexpr Duration kTokenMax = std::chrono::seconds(60);  // for az
+constexpr Duration kTokenMax = std::chrono::seconds(60);   // for az
+constexpr Duration kServiceMax = std::chrono::minutes(6);  // armgate itself waits 5 for ARM
 
 std::string client_of(const std::string& run) { return "heal-" + run; }
+
+// The way through the running service for a run's requests. `client`: the name under which they go; `root`: armgate's
+// certificate.
+Through service_listener(const Config& config, const std::filesystem::path& root, const std::string& client) {
+  const auto [host, port] = split_address(reachable(config.listen.proxy));
+  return {host, port, client + ":x", root, "armgate-heal", kServiceMax, "listen.proxy"};
+}
 
 int exit_code_of(Ending::Kind kind) {
   const bool is_well = kind == Ending::Kind::NothingToDo || kind == Ending::Kind::Finished || kind == Ending::Kind::Recovered ||

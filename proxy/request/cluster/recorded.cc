@@ -48,8 +48,7 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
   co_return std::nullopt;
 }
 
-Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
-                                                            ClaimInfo info) {
+Task<Step<QueuePosition>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   auto& parts = write.parts;
   auto claimed = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
                                                write.exchange.executor, write.client_wait.until());

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "base/time.h"
 #include "proxy/async/task.h"
 #include "proxy/request/parts.h"
+#include "proxy/request/write/step.h"
 #include "proxy/request/write/write.h"
 #include "proxy/seams/upstream.h"
 #include "proxy/state/lock/lock_table.h"
@@ -30,8 +30,7 @@ Task<std::optional<Outcome>> meet_the_others(Write& write);
 Outcome unrecorded(const Write& write);
 
 // The position in the queues of all processes.
-Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
-                                                            ClaimInfo info);
+Task<Step<QueuePosition>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys, ClaimInfo info);
 
 // What has the keys now may have become another's to answer meanwhile. Nothing: it may go on.
 std::optional<Outcome> answered_elsewhere(const Write& write);

@@ -155,7 +155,7 @@ Result<std::vector<LogEvent>> read_log(const World& world, const Target& target,
     auto reply = world.send(get(next));
     if (!reply) return std::move(reply).error();
     if (may_be_a_new_role(*reply) && world.now() + pause <= give_up) {
-      world.tell({Phase::Guards, "wait", "the activity log may not be read (yet): " + words_of(*reply)});
+      world.print({Phase::Guards, "wait", "the activity log may not be read (yet): " + words_of(*reply)});
       world.pause(pause);
       pause = std::min(2 * pause, kRoleWaitMost);
       continue;

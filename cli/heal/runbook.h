@@ -75,7 +75,7 @@ class Runbook {
   std::optional<Ending> interruption(Phase phase);
   bool has_touched_nothing() const { return !pool_goes_ && !journal_.progress().may_be_deleted(); }
   bool stand_in_is_there() const;
-  void tell(Phase phase, std::string_view event, std::string text) const { world_.tell({phase, event, std::move(text)}); }
+  void print(Phase phase, std::string_view event, std::string text) const { world_.print({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }
 
   const World& world_;

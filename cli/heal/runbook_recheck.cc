@@ -38,7 +38,7 @@ std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
     if (!held && held.error().kind == ErrorKind::BadInput) return stop(phase, held.error().context);
     const std::string why = held ? std::string(kEarlierWrite) : held.error().context;
     if (over(deadline)) return stop(phase, fmt::format("the lease took more than {} min: {}", minutes_text(most), why));
-    if (!std::exchange(was_told, true)) tell(phase, "wait", why);
+    if (!std::exchange(was_told, true)) print(phase, "wait", why);
   }
 }
 
@@ -58,7 +58,8 @@ std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& poo
             "again, create it by hand (the body is \"again\" in {})",
             what, *why_not, progress.snapshot_file));
   }
-  tell(Phase::Recheck, "done", fmt::format("{}, and {} stands in: it is made anew from the snapshot", what, target.stand_in()));
+  print(Phase::Recheck, "done",
+        fmt::format("{}, and {} stands in: it is made anew from the snapshot", what, target.stand_in()));
   pool_goes_ = true;
   return std::nullopt;
 }
@@ -85,7 +86,7 @@ std::optional<Ending> Runbook::recheck() {
     const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
     if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
     if (*stand_in) return stop(Phase::Recheck, not_needed_text(why, journal_.progress()));
-    tell(Phase::Recheck, "recovered", why);
+    print(Phase::Recheck, "recovered", why);
     if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, why);
     // The abort leaves the cluster Canceled.
     for (const Step& step : all_steps()) {
@@ -97,8 +98,8 @@ std::optional<Ending> Runbook::recheck() {
   const auto bodies = bodies_of(**pool, *cluster);
   if (!bodies) return stop(Phase::Recheck, bodies.error().context);
   if (auto ended = keep(**pool, *bodies, Phase::Recheck)) return ended;
-  tell(Phase::Recheck, "done",
-       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
+  print(Phase::Recheck, "done",
+        fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
   return note(Event::Kind::Done, Phase::Recheck);
 }
 

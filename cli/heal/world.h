@@ -40,7 +40,7 @@ struct World {
   std::function<Interrupted()> interrupted;
   // Whether the lease is held; false: it waits for a write that began earlier. An error: it is lost.
   std::function<Result<bool>()> lease_held;
-  std::function<void(const Told&)> tell;
+  std::function<void(const Told&)> print;
   // Since when ARM may be at what the lease waits for, as lease_held() was told last; nothing: it waits for nothing. Null: no
   // lease.
   std::function<std::optional<Duration>()> behind_age{};

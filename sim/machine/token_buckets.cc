@@ -47,7 +47,7 @@ std::optional<arm::Response> TokenBuckets::take(const arm::RequestHead& head, st
   return refused;
 }
 
-bool TokenBuckets::tell(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const {
+bool TokenBuckets::show_remaining(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const {
   const auto kept = kept_.find(key_of(head, subscription));
   if (kept == kept_.end()) return false;
   fields.add(fmt::format("x-ms-ratelimit-remaining-subscription-{}", kind_of(head.method)),

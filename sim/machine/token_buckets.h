@@ -24,7 +24,7 @@ class TokenBuckets {
   std::optional<arm::Response> take(const arm::RequestHead& head, std::string_view subscription, TimePoint now);
 
   // Says on an answer what is left of the request's bucket. False: there is none.
-  bool tell(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const;
+  bool show_remaining(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const;
 
   void clear() { kept_.clear(); }
 

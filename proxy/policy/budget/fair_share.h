@@ -60,14 +60,14 @@ class FairShare {
   // When grant() would let it go that stands in line, if nothing is told until then.
   TimePoint due(uint64_t number, TimePoint now) const;
 
-  size_t waiting() const { return where_.size(); }
+  size_t waiting() const { return waiting_.size(); }
 
  private:
   struct Client {
     uint64_t served = 0;
     std::set<std::pair<Rank, uint64_t>> line;
   };
-  struct Standing {
+  struct Waiting {
     Hash128 client;
     Rank rank;
   };
@@ -96,7 +96,7 @@ class FairShare {
 
   uint64_t floor_ = 0;  // of the client that went last
   std::map<Hash128, Client> clients_;
-  std::map<uint64_t, Standing> where_;       // who stands in line
+  std::map<uint64_t, Waiting> waiting_;      // requests in line
   std::map<uint64_t, TimePoint> under_way_;  // who was let go, and when
 };
 

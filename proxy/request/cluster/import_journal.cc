@@ -49,7 +49,7 @@ class Records {
   Records(Collector& collector, cluster::ReplicaId id, const std::function<IntentId(size_t place)>& id_at)
       : collector_(collector), id_(id), id_at_(id_at) {}
 
-  void tell(JournaledWrite& write) {
+  void post(JournaledWrite& write) {
     const cluster::ClaimId claim = (uint64_t{id_} << 32) | ++claims_;
     collector_.post(cluster::Intended{claim, write, true});
     write.id = id_at_(collector_.events.size() - 1);
@@ -96,7 +96,7 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
 
   Records records(collector, id, id_at);
   PreviousProcess told = former;
-  for (JournaledWrite* write : in_order_of_begin(told)) records.tell(*write);
+  for (JournaledWrite* write : in_order_of_begin(told)) records.post(*write);
   ImportedJournal imported;
   const auto keep = [&](const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, const ClaimInfo& info) {
     collector.post(cluster::Claimed{records.claim_of(leased.intent), keys, info});

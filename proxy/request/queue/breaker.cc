@@ -28,7 +28,7 @@ std::string words_for(const OperationResults::Sick& sick) {
                      error.message.empty() ? "" : fmt::format(" ({})", error.message), utc_text(sick.since));
 }
 
-void tell(const Write& write, const OperationResults::Sick& sick) {
+void report_sick(const Write& write, const OperationResults::Sick& sick) {
   const auto& parts = write.parts;
   parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
   if (parts.report_finding) parts.report_finding(make_finding(write, ObserveFinding::Kind::Sick, words_for(sick)));
@@ -81,7 +81,7 @@ Task<std::optional<Outcome>> refuse_if_sick(const Write& write) {
     if (*is_probe) co_return std::nullopt;
   }
   if (breaker.mode == rules::Mode::Observe) {
-    tell(write, judged.sick);
+    report_sick(write, judged.sick);
     co_return std::nullopt;
   }
   co_return refused(write, judged.sick);
@@ -102,7 +102,7 @@ void tell_if_sick(const Write& write) {
   if (judged.goes == Goes::Yes) return;
   const bool is_probe = judged.goes == Goes::AsProbe &&
                         parts.shared.results.probe(write.plan.resource_key, looked.order, parts.clock.next_moment());
-  if (!is_probe) tell(write, judged.sick);
+  if (!is_probe) report_sick(write, judged.sick);
 }
 
 }  // namespace armgate

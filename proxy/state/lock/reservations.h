@@ -38,7 +38,7 @@ class Reservation {
   static constexpr uint32_t kGranted = 1;
   static constexpr uint32_t kGone = 2;
 
-  enum class Standing {
+  enum class State {
     InLine,     // others come first
     Claimable,  // it is first in line, and nobody else gets the keys
     Passing,    // it is first in line, and others may go by
@@ -50,7 +50,7 @@ class Reservation {
   Waiter& waiter() { return waiter_; }
   const std::vector<Hash128>& keys() const { return keys_; }
   uint64_t claim() const { return claim_; }  // QueuePosition::kept_as
-  Standing standing() const;
+  State state() const;
   uint64_t times_passed() const;
   // From now on others may go by. Once is enough.
   void yield();

@@ -48,7 +48,7 @@ class Journal {
   std::filesystem::path snapshot_path() const { return directory_ / progress_.snapshot_file; }
 
   // On the disk when it returns.
-  Result<void> note(const Event& event);
+  Result<void> append(const Event& event);
   Result<void> keep(const Snapshot& snapshot, Phase phase, WallTime at);
   Result<Snapshot> snapshot() const;
 

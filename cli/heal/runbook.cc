@@ -36,15 +36,15 @@ std::optional<std::string> why_unknown(const Result<Reply>& reply) {
 Runbook::Runbook(const World& world, Journal& journal, RunOptions options)
     : world_(world), journal_(journal), options_(std::move(options)), ends_(world.now() + options_.overall) {}
 
-std::optional<Ending> Runbook::note(Event::Kind kind, Phase phase, std::string text, int status) {
-  const auto noted = journal_.note({kind, world_.wall(), phase, std::move(text), "", status});
+std::optional<Ending> Runbook::record(Event::Kind kind, Phase phase, std::string text, int status) {
+  const auto noted = journal_.append({kind, world_.wall(), phase, std::move(text), "", status});
   if (noted) return std::nullopt;
   return Ending{Ending::Kind::Stopped, noted.error().context + "; nothing was sent that is not in the journal"};
 }
 
 Ending Runbook::stop(Phase phase, std::string why, Ending::Kind kind) {
   print(phase, "stopped", why);
-  if (auto failed = note(Event::Kind::Stopped, phase, why)) return *failed;
+  if (auto failed = record(Event::Kind::Stopped, phase, why)) return *failed;
   return {kind, std::move(why)};
 }
 
@@ -54,7 +54,7 @@ std::optional<Ending> Runbook::interruption(Phase phase) {
 }
 
 Ending Runbook::finish(Event::Kind kind, Ending::Kind ending, std::string why) {
-  if (auto failed = note(kind, Phase::Check, why)) return *failed;
+  if (auto failed = record(kind, Phase::Check, why)) return *failed;
   return {ending, std::move(why)};
 }
 
@@ -154,14 +154,14 @@ std::optional<Ending> Runbook::drain() {
   const std::string& pool = journal_.progress().target.pool;
   print(Phase::Drain, "begin",
         fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
-  if (auto failed = note(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
+  if (auto failed = record(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
   const auto left = world_.drain(pool);
   // Ctrl-C ends kubectl as well, so what it says then says nothing: it is asked again.
   if (auto ended = interruption(Phase::Drain)) return ended;
   if (!left) return stop(Phase::Drain, fmt::format("the nodes of pool {} cannot be cordoned: {}", pool, left.error().context));
   if (!left->empty()) print(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
   print(Phase::Drain, "done", fmt::format("the nodes of pool {} are cordoned", pool));
-  return note(Event::Kind::Done, Phase::Drain);
+  return record(Event::Kind::Done, Phase::Drain);
 }
 
 // How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early,
@@ -197,7 +197,7 @@ void Runbook::wait_as_asked(Phase phase, const Reply& reply, Attempt& attempt) {
 std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt& attempt) {
   const Phase phase = move.phase.value_or(step.phase);
   const std::string what = fmt::format("{} {}", arm::to_text(move.write.method), move.write.target);
-  if (auto failed = note(Event::Kind::Intend, phase, what)) return failed;
+  if (auto failed = record(Event::Kind::Intend, phase, what)) return failed;
   print(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
   const auto reply = world_.send(move.write);
   if (const auto why = why_unknown(reply)) {
@@ -205,7 +205,7 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt&
     world_.pause(std::min(options_.poll, attempt.deadline - world_.now()));
     return std::nullopt;
   }
-  if (auto failed = note(Event::Kind::Answer, phase, {}, reply->status)) return failed;
+  if (auto failed = record(Event::Kind::Answer, phase, {}, reply->status)) return failed;
   print(phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
   if (reply->status < 300) {
     operation_ = reply->operation;
@@ -259,7 +259,7 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
       attempt.deadline = world_.now() + options_.nodes;
     const Move move = step.decide(*known);
     switch (move.kind) {
-      case Move::Kind::Done: print(step.phase, "done", move.why); return note(Event::Kind::Done, step.phase);
+      case Move::Kind::Done: print(step.phase, "done", move.why); return record(Event::Kind::Done, step.phase);
       case Move::Kind::Stop: return stop(step.phase, move.why + why_failed_);
       case Move::Kind::Wait:
         if (attempt.waited_for != move.why) print(step.phase, "wait", move.why);

@@ -66,7 +66,7 @@ class Runbook {
   Result<PoolBodies> bodies_of(const Pool& pool, const Cluster& cluster) const;
   Result<Known> look(const Step& step);
   Result<std::optional<Guard>> ask_guards(const Cluster& cluster, const std::optional<Pool>& pool);
-  std::optional<Ending> note(Event::Kind kind, Phase phase, std::string text = {}, int status = 0);
+  std::optional<Ending> record(Event::Kind kind, Phase phase, std::string text = {}, int status = 0);
   Ending stop(Phase phase, std::string why, Ending::Kind kind = Ending::Kind::Stopped);
   Ending finish(Event::Kind kind, Ending::Kind ending, std::string why);
   bool operation_runs();

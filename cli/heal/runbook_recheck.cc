@@ -100,7 +100,7 @@ std::optional<Ending> Runbook::recheck() {
   if (auto ended = keep(**pool, *bodies, Phase::Recheck)) return ended;
   print(Phase::Recheck, "done",
         fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
-  return note(Event::Kind::Done, Phase::Recheck);
+  return record(Event::Kind::Done, Phase::Recheck);
 }
 
 // While ARM makes it, the cluster is in a state that says nothing.

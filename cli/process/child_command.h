@@ -48,7 +48,7 @@ class CommandRunner {
  private:
   int supervise(pid_t child, std::optional<TimePoint> ends = std::nullopt);
   pid_t start_quietly(char* const* arguments, char* const* variables, int printed) const;
-  void note(int signal_number);
+  void note_signal(int signal_number);
 
   sigset_t watched_{};
   sigset_t before_{};

@@ -107,7 +107,7 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
     if (lost->shown == 0) return;
   }
   if (auto* const shown = std::get_if<policy::StateShown>(&event.event))
-    shown->rendering.body = bodies_->note(std::move(shown->rendering.body), moment.time);
+    shown->rendering.body = bodies_->remember(std::move(shown->rendering.body), moment.time);
   apply_state(author, event.resource, std::move(event.event), moment);
 }
 
@@ -130,7 +130,7 @@ void Replica::apply_state(ReplicaId author, const Hash128& resource, policy::Eve
 }
 
 void Replica::on(ReplicaId author, PageShown event, uint64_t, Moment moment) {
-  event.page.body = bodies_->note(std::move(event.page.body), moment.time);
+  event.page.body = bodies_->remember(std::move(event.page.body), moment.time);
   apply_page(author, event.client, std::move(event.page), moment);
 }
 

@@ -15,7 +15,7 @@ Hash128 ToldBodies::hash_of(const policy::KeptBody& body) const {
   return hasher_.hash_fields(std::string_view(kind, sizeof kind), body.target, body.etag.value_or(""), bytes);
 }
 
-policy::SharedBody ToldBodies::note(policy::SharedBody body, TimePoint told) {
+policy::SharedBody ToldBodies::remember(policy::SharedBody body, TimePoint told) {
   if (!is_worth_it(body)) return body;
   if (told_.size() >= sweep_at_) sweep();
   One& one = told_[hash_of(*body)];

@@ -34,7 +34,7 @@ class ToldBodies {
   Hash128 hash_of(const policy::KeptBody& body) const;
 
   // It stands in the log as a whole, from then on. Gives the one to keep: the same bytes are one body.
-  policy::SharedBody note(policy::SharedBody body, TimePoint told);
+  policy::SharedBody remember(policy::SharedBody body, TimePoint told);
   // Whether the hash may stand for it in the next row.
   bool is_told(const Hash128& hash, TimePoint now) const;
   // Null: it is not known here.

@@ -33,13 +33,13 @@ class Journal::Pending {
   }
 
   // By the writer thread: false if nobody waits any more; then it is not written.
-  bool take() { return settle(State::Taken); }
+  bool take() { return move_to(State::Taken); }
   // By whoever waited: false if it is being written.
-  bool abandon() { return settle(State::Abandoned); }
+  bool abandon() { return move_to(State::Abandoned); }
 
  private:
   enum class State { Waiting, Taken, Abandoned };
-  bool settle(State next) {
+  bool move_to(State next) {
     State expected = State::Waiting;
     return state_.compare_exchange_strong(expected, next) || expected == next;
   }

@@ -80,7 +80,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
   // A provider's own 429 passes with what ARM says is left, and says nothing about that: it may be busy with one resource.
   if (is_throttled && (!left || *left <= policy::FairShare::kReserve)) {
-    (*kept.all_shared)[kind].share.refused(pause, time.now);
+    (*kept.all_shared)[kind].share.pause_for(pause, time.now);
   } else {
     note_shared(kept, told, time.now);
   }

@@ -46,7 +46,7 @@ class ResourceTable {
   const policy::HistoryLimits& limits() const { return options_.history; }
 
   // From now on changes go there, and come back by the functions that end in _here.
-  void share(ResourceSink* sink) { sink_ = sink; }
+  void set_sink(ResourceSink* sink) { sink_ = sink; }
 
   void apply(const Hash128& resource, policy::Event event);
   void apply_here(const Hash128& resource, policy::Event event);

@@ -263,7 +263,7 @@ class SendingLedger {
   bool is_over(const Sending& sending, TimePoint now) const;
   TimePoint end_of_repeats(const Sending& sending) const;
   bool may_be_lost(const Sending& earlier, TimePoint now) const;
-  Match judge(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
+  Match compare(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
   Match judge_lost(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
   Match judge_repeated(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
 
@@ -287,8 +287,8 @@ class SendingLedger {
   void drop_answer(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void run_again(Iterator place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
+  void attach(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Sendings& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }

@@ -205,7 +205,7 @@ int resume(Session& session, HealRequest request, LeaseKeeper& lease, const RunF
                  fmt::format("run {} is taken up, with the api-version {}{}", found.id, journal->progress().target.api_version,
                              access.kubeconfig.empty() ? "" : ", and nodes are looked at with " + access.kubeconfig)});
   if (access != found.progress.access) {
-    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+    if (const auto noted = journal->append(access_event(access, session.wall())); !noted) return session.fail(noted.error());
   }
   request.options.access = access;
   const World world = session.world(&lease, access);
@@ -229,7 +229,7 @@ int begin(Session& session, const HealRequest& request, LeaseKeeper& lease, cons
   auto journal = Journal::begin(request.runs, run, request.target, session.wall());
   if (!journal) return session.fail(journal.error());
   if (!access.kubeconfig.empty()) {
-    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+    if (const auto noted = journal->append(access_event(access, session.wall())); !noted) return session.fail(noted.error());
   }
   return session.print_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
 }

@@ -84,7 +84,7 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   engine->set_configured(engine->options_.configured);
   auto differ = engine->compare_configured();
   if (!differ) return std::move(differ).error();
-  engine->note(*found, *differ);
+  engine->note_found(*found, *differ);
   return engine;
 }
 

@@ -91,7 +91,7 @@ class Engine {
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   Result<std::vector<std::string>> compare_configured();
-  void note(const Found& found, const std::vector<std::string>& more);
+  void note_found(const Found& found, const std::vector<std::string>& more);
   Result<void> do_round();
   Result<void> delete_old();
   Result<void> now_and_then();

@@ -33,7 +33,7 @@ Result<std::vector<std::string>> Engine::compare_configured() {
   return differences(own, *others);
 }
 
-void Engine::note(const Found& found, const std::vector<std::string>& more) {
+void Engine::note_found(const Found& found, const std::vector<std::string>& more) {
   auto warnings = warnings_of(found);
   warnings.insert(warnings.end(), more.begin(), more.end());
   const auto changes = health_.change([&](Health& health) {
@@ -68,7 +68,7 @@ Result<void> Engine::look_again() {
   }
   const auto differ = compare_configured();
   if (!differ) return differ.error();
-  note(*found, *differ);
+  note_found(*found, *differ);
   return {};
 }
 

@@ -24,7 +24,7 @@ class CredentialsGate {
   // Waits until it may ask, and then must say one of the three below. Errors: a refusal; TimedOut.
   Task<Result<void>> enter(Clock& clock, TimePoint deadline);
   void taken();
-  void refused(Error refusal, TimePoint now);
+  void note_refusal(Error refusal, TimePoint now);
   void unanswered();
 
  private:

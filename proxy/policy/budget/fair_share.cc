@@ -58,7 +58,7 @@ void FairShare::note_left(uint32_t said, TimePoint now) {
   news_ = now;
 }
 
-void FairShare::refused(Duration pause, TimePoint now) {
+void FairShare::pause_for(Duration pause, TimePoint now) {
   if (is_mutant(Mutant::RefusalsShared)) return;
   tokens_ = 0;
   at_ = now;

@@ -48,7 +48,7 @@ class FairShare {
   // An answer of ARM's said what is left.
   void note_left(uint32_t left, TimePoint now);
   // ARM answered 429.
-  void refused(Duration pause, TimePoint now);
+  void pause_for(Duration pause, TimePoint now);
 
   // A request of the client's comes. Its number is greater than all before it.
   void join(uint64_t number, const Hash128& client, Rank rank);

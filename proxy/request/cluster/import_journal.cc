@@ -85,8 +85,8 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
   sendings.first_id = (uint64_t{id} << 40) + 1;
   sendings.sink = &collector;
   SharedState shared(std::move(options), Hasher(key), std::move(rules));
-  shared.resources.share(&collector);
-  shared.results.share(&collector);
+  shared.resources.set_sink(&collector);
+  shared.results.set_sink(&collector);
   shared.begin(clock);
   NoUpstream upstream;
   EndsOnly store(collector);

@@ -34,7 +34,7 @@ void report_sick(const Write& write, const OperationResults::Sick& sick) {
   if (parts.report_finding) parts.report_finding(make_finding(write, ObserveFinding::Kind::Sick, words_for(sick)));
 }
 
-Outcome refused(const Write& write, const OperationResults::Sick& sick) {
+Outcome refused_as_sick(const Write& write, const OperationResults::Sick& sick) {
   write.parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = "resource-sick";
   write.report().altered = true;
@@ -84,14 +84,14 @@ Task<std::optional<Outcome>> refuse_if_sick(const Write& write) {
     report_sick(write, judged.sick);
     co_return std::nullopt;
   }
-  co_return refused(write, judged.sick);
+  co_return refused_as_sick(write, judged.sick);
 }
 
 std::optional<Outcome> refuse_known_sick(const Write& write) {
   if (!may_be_kept_away(write) || write.plan.rule->breaker.mode != rules::Mode::Protect) return std::nullopt;
   const auto judged = judge(write, write.parts.clock.now());
   if (judged.goes != Goes::No || is_being_deleted(write)) return std::nullopt;
-  return refused(write, judged.sick);
+  return refused_as_sick(write, judged.sick);
 }
 
 void tell_if_sick(const Write& write) {

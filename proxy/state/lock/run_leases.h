@@ -66,7 +66,7 @@ class RunLeases {
 
   // From now on positions come from there, and others than this process' own leases let writes in. Before the first call of any
   // other.
-  void share(Claim claim) { claim_ = std::move(claim); }
+  void claim_through(Claim claim) { claim_ = std::move(claim); }
 
   const Options& options() const { return options_; }
 

@@ -7,7 +7,7 @@
 // A resource is failing once Options::failures of its operations ended with the same error within Options::window, until one
 // succeeds, it is deleted, or nobody has tried for so long (judge()). It is stuck if its provisioningState, as far as it was
 // seen, has not been terminal for Options::stuck_after and no operation of it is known to run. In a cluster all that changes it
-// goes through the log (share()), so that every replica knows the same.
+// goes through the log (set_sink()), so that every replica knows the same.
 // Threads   any; one short mutex.
 // Limits    Options; resources that are well make room first. Each keeps kFailuresKept failures.
 #pragma once
@@ -50,7 +50,7 @@ class OperationResults {
   explicit OperationResults(Options options) : options_(options) {}
 
   // From now on changes go there, and come back by the functions that end in _here.
-  void share(ResultSink* sink) { sink_ = sink; }
+  void set_sink(ResultSink* sink) { sink_ = sink; }
 
   // When, by both clocks.
   struct Time {

@@ -172,7 +172,7 @@ class OwnedOperations {
   std::shared_ptr<OwnedOperation> find(const Hash128& id) const;  // null: unknown
 
   // In a cluster: from now on the others are told there.
-  void share(OwnedSink* sink) { sink_ = sink; }
+  void set_sink(OwnedSink* sink) { sink_ = sink; }
   // Somebody polls.
   void note_poll(OwnedOperation& operation, const Hash128& principal, std::string_view authorization, TimePoint now) const;
   // It will not go again.

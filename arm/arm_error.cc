@@ -45,7 +45,8 @@ void collect_details(const dom::object& error, ArmError& result) {
 
 constexpr size_t kCodeBytesMax = 100;
 
-// Go's SDK writes errors so, and AKS passes them on: Code="NetworkingInternalOperationError" Message="..."; quotes may be escaped.
+// Go's SDK writes errors so, and AKS passes them on: Code="NetworkingInternalOperationError" Message="..."; quotes may be
+// escaped.
 std::string_view quoted_code(std::string_view message) {
   constexpr std::string_view kMark = "Code=";
   for (size_t at = message.find(kMark); at != message.npos; at = message.find(kMark, at + 1)) {

@@ -35,7 +35,7 @@ std::optional<uint32_t> count_in(std::string_view text) {
   return is_whole && count <= kMost ? std::optional(count) : std::nullopt;
 }
 
-void note(BudgetsLeft& found, size_t budget, std::optional<uint32_t> count) {
+void keep_least(BudgetsLeft& found, size_t budget, std::optional<uint32_t> count) {
   if (!count) {
     ++found.unreadable;
     return;
@@ -52,7 +52,7 @@ void note_list(BudgetsLeft& found, std::string_view list) {
     const std::string_view entry = list.substr(0, comma);
     const size_t semicolon = entry.rfind(';');
     const bool is_entry = semicolon != entry.npos && semicolon > 0;
-    note(found, static_cast<size_t>(Budget::Resource), is_entry ? count_in(entry.substr(semicolon + 1)) : std::nullopt);
+    keep_least(found, static_cast<size_t>(Budget::Resource), is_entry ? count_in(entry.substr(semicolon + 1)) : std::nullopt);
     if (comma == list.npos) return;
     list.remove_prefix(comma + 1);
   }
@@ -78,7 +78,7 @@ BudgetsLeft budgets_left(const Headers& fields) {
     if (budget == static_cast<size_t>(Budget::Resource))
       note_list(found, field.value);
     else
-      note(found, budget, count_in(field.value));
+      keep_least(found, budget, count_in(field.value));
   }
   return found;
 }

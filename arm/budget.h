@@ -1,5 +1,5 @@
-// budget.h – what ARM's answers say is left of the requests that it takes of a principal for a subscription (docs/arm.md, "Limits and
-// headers").
+// budget.h – what ARM's answers say is left of the requests that it takes of a principal for a subscription (docs/arm.md,
+// "Limits and headers").
 #pragma once
 
 #include <array>

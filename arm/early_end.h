@@ -5,8 +5,8 @@
 
 namespace armgate::arm {
 
-// POST .../abort (AKS), .../cancel (deployments, rolling upgrades); `action` in lower case. Whatever waits for that operation's end
-// has to let them pass.
+// POST .../abort (AKS), .../cancel (deployments, rolling upgrades); `action` in lower case. Whatever waits for that operation's
+// end has to let them pass.
 inline bool ends_an_operation(std::string_view action) { return action.starts_with("abort") || action.starts_with("cancel"); }
 
 }  // namespace armgate::arm

@@ -117,7 +117,8 @@ void Headers::remove(std::string_view name) {
   std::erase_if(places_, [&](const FieldSpan& place) { return is_named(place, name); });
 }
 
-// A path that begins with two slashes begins with one: to ARM they are the same, and some SDKs send both (docs/arm.md, "Resource ids").
+// A path that begins with two slashes begins with one: to ARM they are the same, and some SDKs send both (docs/arm.md,
+// "Resource ids").
 std::string_view path_of(std::string_view target) {
   if (target.starts_with("//")) target.remove_prefix(1);
   return target.substr(0, target.find('?'));

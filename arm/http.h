@@ -30,8 +30,8 @@ struct Field {
   std::string_view line = {};  // "Name: value" and CRLF, if a parsed head has it so; else empty
 };
 
-// Header fields in order. Small linear storage: real messages have 10 to 30 fields. Names and values stand in one text, because a
-// string for each would cost more memory operations than all else that a head goes through.
+// Header fields in order. Small linear storage: real messages have 10 to 30 fields. Names and values stand in one text, because
+// a string for each would cost more memory operations than all else that a head goes through.
 class Headers {
  public:
   Headers() = default;

@@ -98,7 +98,7 @@ bool is_readable(std::string_view text) {
          });
 }
 
-// Of what stands in a Basic credential; empty if it has none, nothing if it cannot be decoded.
+// The user name in a Basic credential; empty if it has none, nothing if the credential cannot be decoded.
 std::optional<std::string> decoded_user(std::string_view encoded) {
   auto pair = decode_base64(encoded, Alphabet::Standard);
   if (pair) pair->resize(std::min(pair->find(':'), pair->size()));  // RFC 7617 §2: the user has no colon

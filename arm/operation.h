@@ -28,8 +28,8 @@ std::string_view to_text(OperationKind kind);
 
 // ---- what is read by POST ----
 //
-// The settings of an App Service (sites/config/appsettings, connectionstrings ...) are shown by POST .../list alone, in the form in which
-// PUT takes them (docs/arm.md, "Bodies"). Elsewhere "list" may show something else: the body tells.
+// The settings of an App Service (sites/config/appsettings, connectionstrings ...) are shown by POST .../list alone, in the
+// form in which PUT takes them (docs/arm.md, "Bodies"). Elsewhere "list" may show something else: the body tells.
 
 // Whether it may show the resource that it names.
 bool may_list_itself(const Target& target);

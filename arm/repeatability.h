@@ -1,5 +1,5 @@
-// repeatability.h – a client's word that requests are one and the same (OASIS Repeatable Requests 1.0): it names the request, and says
-// when it was first sent. A repetition has both unchanged.
+// repeatability.h – a client's word that requests are one and the same (OASIS Repeatable Requests 1.0): it names the request,
+// and says when it was first sent. A repetition has both unchanged.
 #pragma once
 
 #include <optional>

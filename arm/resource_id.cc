@@ -133,8 +133,8 @@ bool append_canonical(std::string_view raw, std::string& text, std::string_view&
   return true;
 }
 
-// "providers/Microsoft.Storage//storageAccounts": SDKs and the Azure CLI leave the path of a parent empty where there is none, and ARM
-// takes it for one slash (observed: docs/arm.md, "Resource ids").
+// "providers/Microsoft.Storage//storageAccounts": SDKs and the Azure CLI leave the path of a parent empty where there is none,
+// and ARM takes it for one slash (observed: docs/arm.md, "Resource ids").
 bool has_no_parent(const Segments& before) { return before.size() >= 2 && before[before.size() - 2] == "providers"; }
 
 Error ambiguous(size_t segment, std::string_view why) {
@@ -187,10 +187,10 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
   return segments;
 }
 
-// "/%2Fsubscriptions%2FS/providers/...": generated SDKs encode the scope of a lock as if it were one name, and ARM reads its slashes as
-// slashes (docs/arm.md, "Resource ids"). The same with plain slashes; empty for any other path. Only a scope that others' names stand
-// behind is taken so: even a server that kept the slash would know no such segment, so that nothing else can be named by it. A slash in
-// a name stays what is refused. Nothing else is decoded here, so that nothing is decoded twice.
+// "/%2Fsubscriptions%2FS/providers/...": generated SDKs encode the scope of a lock as if it were one name, and ARM reads its
+// slashes as slashes (docs/arm.md, "Resource ids"). The same with plain slashes; empty for any other path. Only a scope that
+// others' names stand behind is taken so: even a server that kept the slash would know no such segment, so that nothing else
+// can be named by it. A slash in a name stays what is refused. Nothing else is decoded here, so that nothing is decoded twice.
 std::string with_plain_scope(std::string_view path) {
   constexpr std::string_view kAbout = "/providers/";
   const size_t end = std::min(path.find('/', 1), path.size());

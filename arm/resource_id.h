@@ -59,9 +59,9 @@ std::vector<std::string> self_and_ancestors(const ResourceId& resource);
 // The nearest ancestor-or-self of the given type, for example the VNet of a subnet.
 std::optional<ResourceId> ancestor_of_type(const ResourceId& resource, std::string_view type);
 
-// Whether a path of this type (canonical) leads to a resource, as far as its names tell: one of a provider, or a resource group. Not
-// so: a subscription and what stands directly below it or below a group (tagNames), and the records of operations, wherever they
-// stand ("locations/operationResults").
+// Whether a path of this type (canonical) leads to a resource, as far as its names tell: one of a provider, or a resource
+// group. Not so: a subscription and what stands directly below it or below a group (tagNames), and the records of operations,
+// wherever they stand ("locations/operationResults").
 bool is_type_of_resources(std::string_view type);
 
 // The canonical id of its resource group; nothing for what is not in one.

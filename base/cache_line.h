@@ -5,7 +5,8 @@
 
 namespace armgate {
 
-// What processors of today take at once; std::hardware_destructive_interference_size may differ between compilers and their options.
+// What processors of today take at once; std::hardware_destructive_interference_size may differ between compilers and their
+// options.
 inline constexpr size_t kCacheLineBytes = 64;
 
 }  // namespace armgate

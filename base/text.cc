@@ -8,8 +8,8 @@ namespace {
 struct Span {
   uint32_t first, last;
 };
-// Controls; what Unicode calls Bidi_Control, by which text shows in another order than it has; and what takes no room, so that two
-// names look the same.
+// Controls; what Unicode calls Bidi_Control, by which text shows in another order than it has; and what takes no room, so that
+// two names look the same.
 constexpr Span kHidden[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},
                             {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xe0000, 0xe007f}};
 

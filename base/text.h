@@ -58,8 +58,8 @@ inline bool is_at_or_below(std::string_view name, std::string_view domain) {
   return name.size() == domain.size() || name[name.size() - domain.size() - 1] == '.';
 }
 
-// For a terminal: each character that could steer one (U+0080 to U+009F too), turn the direction of what follows, or not be seen at
-// all becomes "?". Other UTF-8 stays.
+// For a terminal: each character that could steer one (U+0080 to U+009F too), turn the direction of what follows, or not be
+// seen at all becomes "?". Other UTF-8 stays.
 std::string printable(std::string_view text);
 
 // The same for a column of a table: what is longer than that many bytes is cut, and ends in an ellipsis.

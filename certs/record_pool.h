@@ -18,8 +18,8 @@ namespace armgate::certs {
 // From now on. Before anything of OpenSSL is used, else false: nothing is changed then, and nothing is wiped.
 bool use_record_pool();
 
-// Called after each read and each write for OpenSSL, so that only used bytes are wiped: the system has put bytes there; encrypted bytes
-// from there were written.
+// Called after each read and each write for OpenSSL, so that only used bytes are wiped: the system has put bytes there;
+// encrypted bytes from there were written.
 void note_record_read(const char* begin, size_t bytes);
 void note_record_written(const char* begin);
 

@@ -23,8 +23,8 @@ struct FileOwner {
   gid_t group;
 };
 
-// Writes beside the file and renames over it. The mode holds from the first moment, whatever the umask. `owner`: who gets it; none:
-// whose process this is.
+// Writes beside the file and renames over it. The mode holds from the first moment, whatever the umask. `owner`: who gets it;
+// none: whose process this is.
 Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode,
                         std::optional<FileOwner> owner = std::nullopt);
 
@@ -36,7 +36,7 @@ Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_ma
 // As read_file, but refuses what is no regular file, such as a pipe, whose end might never come.
 Result<std::string> read_regular_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
 
-// Who reads: a process's effective user, and the groups that it is in.
+// The reader: a process's effective user, and the groups that it is in.
 struct Reader {
   uid_t user = 0;
   std::vector<gid_t> groups;

@@ -18,8 +18,8 @@ Result<ContextHandle> make_server_context();
 
 using CaFile = std::optional<std::filesystem::path>;
 
-// For connecting: verifies the chain against `ca_file`, or the system's trust store without one, and against `also`. Verification
-// cannot be switched off. Sessions are kept by the caller (SSL_CTX_sess_set_new_cb).
+// For connecting: verifies the chain against `ca_file`, or the system's trust store without one, and against `also`.
+// Verification cannot be switched off. Sessions are kept by the caller (SSL_CTX_sess_set_new_cb).
 Result<ContextHandle> make_client_context(const CaFile& ca_file, const CaFile& also = {});
 
 }  // namespace armgate::certs

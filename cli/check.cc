@@ -36,7 +36,7 @@ struct Obstacle {
   bool is_of_user = false;
 };
 
-Obstacle refused(const std::string& what) { return {fmt::format("{}: {}", what, std::strerror(errno)), errno == EACCES}; }
+Obstacle obstacle_of(const std::string& what) { return {fmt::format("{}: {}", what, std::strerror(errno)), errno == EACCES}; }
 
 // Whether the file's status could be had; errno says why not.
 bool stat_of(const fs::path& path, struct stat& status) { return ::stat(path.c_str(), &status) == 0; }
@@ -50,11 +50,11 @@ std::optional<Obstacle> folder_obstacle(const fs::path& file) {
   struct stat status {};
   if (!stat_of(folder, status)) {
     if (is_missing()) return Obstacle{fmt::format("there is no directory {} to make the file in; make it", folder.string())};
-    return refused(fmt::format("{} cannot be looked at", folder.string()));
+    return obstacle_of(fmt::format("{} cannot be looked at", folder.string()));
   }
   if (!S_ISDIR(status.st_mode)) return Obstacle{fmt::format("{} is no directory; name a file in one", folder.string())};
   if (may(folder, W_OK | X_OK)) return std::nullopt;
-  return refused(fmt::format("no file can be made in {}", folder.string()));
+  return obstacle_of(fmt::format("no file can be made in {}", folder.string()));
 }
 
 // Whether lines could be added to it, or it could be made.
@@ -63,7 +63,7 @@ std::optional<Obstacle> log_obstacle(const fs::path& file) {
   if (!stat_of(file, status)) return folder_obstacle(file);
   if (S_ISDIR(status.st_mode)) return Obstacle{fmt::format("{} is a directory; name a file", file.string())};
   if (may(file, W_OK)) return std::nullopt;
-  return refused(fmt::format("{} cannot be written", file.string()));
+  return obstacle_of(fmt::format("{} cannot be written", file.string()));
 }
 
 // As JournalFile::open() would find it. SQLite makes further files beside it, so the directory counts in any case.
@@ -76,7 +76,7 @@ std::optional<Obstacle> journal_obstacle(const fs::path& file) {
   if ((status.st_mode & 0077) != 0 && status.st_uid != ::geteuid()) {
     return Obstacle{journal::JournalFile::open_to_others(file, status)};
   }
-  if (!may(file, R_OK | W_OK)) return refused(fmt::format("{} cannot be written", file.string()));
+  if (!may(file, R_OK | W_OK)) return obstacle_of(fmt::format("{} cannot be written", file.string()));
   return folder_obstacle(file);
 }
 

@@ -171,7 +171,8 @@ std::string to_text(const std::vector<Fact>& facts) {
   return text;
 }
 
-// {"lock keys": {"value": ..., "decided_by": ...}, ...}; what is told several times, by several who say it, is an array of these.
+// {"lock keys": {"value": ..., "decided_by": ...}, ...}; what is told several times, by several who say it, is an array of
+// these.
 std::string to_json(const std::vector<Fact>& facts) {
   nlohmann::ordered_json document = nlohmann::ordered_json::object();
   for (const Fact& fact : facts) {

@@ -36,7 +36,7 @@ heal::RunOptions options_of(const Asked::Heal& asked) {
   options.settle = seconds_of(asked.settle_s);
   options.overall = std::chrono::minutes(asked.deadline_min);
   options.nodes = seconds_of(asked.nodes_min * 60);
-  // Whoever takes the run up may stand in another directory.
+  // The process that takes the run up may run in another directory.
   if (!asked.kubeconfig.empty()) options.access.kubeconfig = fs::absolute(asked.kubeconfig).lexically_normal();
   options.access.drains = asked.drain;
   options.access.drain = seconds_of(asked.drain_min * 60);

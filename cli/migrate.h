@@ -9,8 +9,8 @@
 
 namespace armgate {
 
-// What has another name now in a configuration or a rule file, by line. Which of the two it is does not matter: no old name of the one
-// is a name of the other.
+// What has another name now in a configuration or a rule file, by line. Which of the two it is does not matter: no old name of
+// the one is a name of the other.
 std::vector<rules::Rename> old_names_in(std::string_view text);
 
 }  // namespace armgate

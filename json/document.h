@@ -1,7 +1,7 @@
 // document.h – reading a JSON text for comparing it: what can be read at all, numbers by value.
 //
-// Why: whoever compares states must agree on which texts can be read in only one way, and on what equal values are. The types of
-// the parser (simdjson) are used as they are: they are views, and wrapping them would be a second parser.
+// Why: whoever compares states must agree on which texts can be read in only one way, and on what equal values are. The types
+// of the parser (simdjson) are used as they are: they are views, and wrapping them would be a second parser.
 #pragma once
 
 #include <simdjson.h>

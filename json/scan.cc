@@ -18,8 +18,8 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-// The name of a member. Taken as it is written where it has no escapes, as nearly all names: decoding all of them costs more than
-// the rest of reading.
+// The name of a member. Taken as it is written where it has no escapes, as nearly all names: decoding all of them costs more
+// than the rest of reading.
 bool read_name(ondemand::field& field, std::string_view& name) {
   const char* const begin = field.key().raw();
   const char* const value = field.value().raw_json_token().data();
@@ -92,8 +92,8 @@ class WantedNames {
     }
   }
 
-  // For each of 16 bytes from there, of which two have others before them: whether it is a colon before which one of the names may
-  // stand. Has all of these.
+  // For each of 16 bytes from there, of which two have others before them: whether it is a colon before which one of the names
+  // may stand. Has all of these.
   auto may_stand_before(const char* from) const {
     const Block before = sixteen_bytes::load(from - 1);
     const Block ending = sixteen_bytes::load(from - 2) | kCase;

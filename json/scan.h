@@ -26,8 +26,8 @@ ScannedMember scan_string_member(std::string_view json, std::string_view wanted)
 // Two members in one pass, each as if it were scanned for alone.
 std::array<ScannedMember, 2> scan_string_members(std::string_view json, const std::array<std::string_view, 2>& wanted);
 
-// False only if no object in the text can have a member of one of these names (of letters), in any case and however it is written.
-// Costs a fraction of reading the text, which then need not be read.
+// False only if no object in the text can have a member of one of these names (of letters), in any case and however it is
+// written. Costs a fraction of reading the text, which then need not be read.
 bool may_have_member(std::string_view json, std::span<const std::string_view> names);
 
 // One resource in a list answer ({"value":[...]}).

@@ -24,9 +24,9 @@ class StringSelection {
   StringSelection() = default;
   explicit StringSelection(const std::vector<std::string>& pointers);
 
-  // For each pointer the strings it selects, in the text's order; nothing at all, not even for a pointer, if none selects any. "*" is
-  // every element of an array or every member of an object; names are compared without case, as ARM does. A text that is no JSON
-  // has none.
+  // For each pointer the strings it selects, in the text's order; nothing at all, not even for a pointer, if none selects any.
+  // "*" is every element of an array or every member of an object; names are compared without case, as ARM does. A text that is
+  // no JSON has none.
   std::vector<std::vector<std::string>> in(std::string_view json) const;
 
  private:

@@ -1,8 +1,8 @@
 // spans.h – where each value of a JSON text stands, so that parts of several texts can be put together byte for byte.
 //
 // Why: a body that is read and written anew loses what readers do not keep: 1.0, integers beyond 53 bits, escapes, the order of
-// members. Whoever changes one member of a text must leave the rest of it alone.
-// Limits: for texts that JsonDocument can read, which bounds depth and size. Keeps a view of the text.
+// members. Code that changes one member of a text must leave the rest of it alone. Limits: for texts that JsonDocument can
+// read, which bounds depth and size. Keeps a view of the text.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // syntax_fault.h – why a text is no JSON, in words for whoever wrote it by hand.
 //
-// Why: a parser says which token it expected where. A person wants to know what to change: a comma too many, a quotation mark that is
-// missing, a file that is not UTF-8.
+// Why: a parser says which token it expected where. A person wants to know what to change: a comma too many, a quotation mark
+// that is missing, a file that is not UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct SyntaxFault {
       message;  // what is wrong and what to do about it; has nothing of the text but single printable characters and numbers
 };
 
-// Past the comment, or the string in quotes, that begins at `at`; npos: it has no end. A comment of one line ends with the text.
+// Past the comment, or the string in quotes, that begins at `at`; npos: it has no end. A comment of one line ends with the
+// text.
 size_t end_of_comment(std::string_view text, size_t at);
 size_t end_of_string(std::string_view text, size_t at);
 

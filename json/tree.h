@@ -1,5 +1,5 @@
-// tree.h – JSON as a tree that is read and changed, for what is small and our own: configuration, rule files, what the service and
-// the commands tell. For bodies of others that pass by: scan.h, select.h, document.h.
+// tree.h – JSON as a tree that is read and changed, for what is small and our own: configuration, rule files, what the service
+// and the commands tell. For bodies of others that pass by: scan.h, select.h, document.h.
 //
 // Why: the library's header costs a unit seconds; through this one it can be seen who pays, and exchanged for all at once.
 #pragma once

@@ -27,7 +27,8 @@ void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const st
 // "etag: carries the ETag of the state it was built from"
 std::string_view words_for(GuardKind kind);
 
-// What make_plan() makes of it. `merging`: the most that the configuration and the client's entry in it allow. BadInput as there.
+// What make_plan() makes of it. `merging`: the most that the configuration and the client's entry in it allow. BadInput as
+// there.
 Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target,
                                        Merging merging = Merging::On);
 

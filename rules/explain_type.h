@@ -1,4 +1,5 @@
-// explain_type.h – says in words what is known about a type, from where, and how a write to it is protected: for `armgate types`.
+// explain_type.h – says in words what is known about a type, from where, and how a write to it is protected: for `armgate
+// types`.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // idle_keys.h – keys of a rule file that are good by themselves and that another key of the same entry leaves without effect.
 //
-// Why: whoever writes "breaker.probe_every" means a breaker, and there is none without "breaker.mode". Nothing is inherited from entry to
-// entry (docs/rules.md, "Who decides"), so that one entry, with the defaults of what it leaves out, tells.
+// Why: an operator who writes "breaker.probe_every" means a breaker, and there is none without "breaker.mode". Nothing is
+// inherited from entry to entry (docs/rules.md, "Who decides"), so that one entry, with the defaults of what it leaves out,
+// tells.
 // Limits   a rule's "mode" counts for nothing here: "off" for a while is how people look what a rule does.
 #pragma once
 

@@ -1,7 +1,7 @@
 // overlap.h – rules that get into each other's way: what an earlier one takes from a later one, and what contradicts.
 //
-// Why: the first rule that matches decides, over all files. Within a file, a rule that can never match is a fault; across files it
-// is how shipped rules are overruled, so it is a warning.
+// Why: the first rule that matches decides, over all files. Within a file, a rule that can never match is a fault; across files
+// it is how shipped rules are overruled, so it is a warning.
 #pragma once
 
 #include <vector>

@@ -117,8 +117,7 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
   plan.mode = mode;
   auto parsed = arm::parse_target(target, method == arm::Method::Post);
   if (!parsed) {
-    // Who only looks on or is switched off passes everything on, also what it cannot read; and a read, an operation URL for
-    // example, does no harm whatever it names.
+    // In mode observe or off everything passes, even a target that cannot be parsed. Reads pass too: they do no harm.
     const bool reads = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
     if (mode != Mode::Protect || reads) return plan;
     return std::move(parsed).error();

@@ -56,8 +56,8 @@ class Ruleset {
   explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<QueueTimeout> queue_timeouts = {},
                    FactEntries facts = nullptr);
 
-  // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with each
-  // plan. The rules themselves are shared.
+  // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with
+  // each plan. The rules themselves are shared.
   std::shared_ptr<const Ruleset> for_one_thread() const;
 
   // The first rule for the type and api-version; null if none. A rule for any type is for resources only

@@ -35,7 +35,8 @@ enum class GuardKind {
 // Whether what clients are shown of a type is remembered, to be the base of their writes.
 inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
 
-// Whether If-Match may go along. Whether a type heeds it, or takes it for an error, is known of those alone of which a rule says so.
+// Whether If-Match may go along. Whether a type heeds it, or takes it for an error, is known of those alone of which a rule
+// says so.
 inline bool sends_etags(GuardKind kind) { return kind == GuardKind::Etag || kind == GuardKind::Verify; }
 
 // Where a rule file says something, for messages to people.
@@ -69,8 +70,8 @@ enum class EtagCovers {
   OwnMembers,  // not with children that stand in its body: what is there is compared as well
 };
 
-// What is done with a full write whose changes, and those that others made meanwhile, touch different places. Of several that are
-// asked for, the last one holds.
+// What is done with a full write whose changes, and those that others made meanwhile, touch different places. Of several that
+// are asked for, the last one holds.
 enum class Merging {
   On,    // both stay: members, and elements of arrays whose keys are known
   Maps,  // tags, labels and metadata alone
@@ -117,7 +118,7 @@ enum class LeaseUntil {
   Provisioned,  // and then until the resource, and the parents that its rule locks, say that they are in a final state
 };
 
-// Who may write to a resource while an accepted write to it still runs.
+// The clients that may write to a resource while an accepted write to it still runs.
 enum class Reentrant {
   Nobody,
   Holder,  // with PUT and PATCH the client whose PUT or PATCH runs, as long as nobody else waits

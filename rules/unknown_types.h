@@ -9,8 +9,8 @@
 
 namespace armgate::rules {
 
-// Warns of types of which neither facts nor rules of other files know, if one is known that is spelt nearly alike; of any such type if
-// facts were imported, which know all. `facts` may be null.
+// Warns of types of which neither facts nor rules of other files know, if one is known that is spelt nearly alike; of any such
+// type if facts were imported, which know all. `facts` may be null.
 FaultList warnings_about_types(const std::vector<Rule>& rules, const FactEntries& facts);
 
 }  // namespace armgate::rules

@@ -11,7 +11,7 @@
 
 namespace armgate::sim {
 
-// Whose error it is: ARM itself marks its own with x-ms-failure-cause: gateway, a provider's carries nothing.
+// The author of an error: ARM itself marks its own with x-ms-failure-cause: gateway, a provider's carries nothing.
 enum class FailureCause { Provider, Gateway };
 
 arm::Response plain_answer(int status);
@@ -31,7 +31,8 @@ arm::Response missing_parent(std::string_view method, std::string_view parent_ty
 // Retry-After in whole seconds; nothing for zero.
 void say_retry_after(Duration delay, arm::Headers& fields);
 
-// 412 as Compute, AKS and Network phrase it (observed, but AKS's for a stale ETag); `current` is empty for a resource that does not exist.
+// 412 as Compute, AKS and Network phrase it (observed, but AKS's for a stale ETag); `current` is empty for a resource that does
+// not exist.
 arm::Response compute_412(std::string_view given, std::string_view current);
 arm::Response cluster_412(std::string_view given, std::string_view current);
 arm::Response network_412(std::string_view given, std::string_view current, std::string_view id);

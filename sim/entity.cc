@@ -103,7 +103,7 @@ Json writable_content(const Json& body, const ResourceType& traits) {
     finish(content["properties"]);
     lower_identities(content);
   }
-  // Who writes back what was shown has the member even if nothing was ever in it: no other content.
+  // A client that writes back what it was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
     content.erase(properties);
   return content;

@@ -63,8 +63,8 @@ struct Entity {
   bool failed = false;                             // its last operation left it in state Failed
   std::deque<Snapshot> history;
   std::optional<Wedge> wedge{};
-  // How the last operation ended, where that was not well: of the children by lower-case name, of the resource itself by "". A write
-  // that succeeds takes it away.
+  // How the last operation ended, where that was not well: of the children by lower-case name, of the resource itself by "". A
+  // write that succeeds takes it away.
   std::map<std::string, std::string> ended_badly{};
 };
 

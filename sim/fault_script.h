@@ -1,14 +1,13 @@
 // fault_script.h – which requests go wrong on purpose: by header, by script, by chance.
 //
-// A script is the body of POST /__sim/faults:
-// {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
-// target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
-// status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
-// fail-later-CODE strikes writes only, and only those that start an operation: that fails with the code, and the old content comes back;
-// after fail-partly-CODE the new content stays, and the resource, or its child that was written, is in state Failed.
-// stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and absences included.
-// "retry_after" is what an error says in Retry-After, whatever it says otherwise: seconds as a number, or any text. "chance" is the share of the requests that fit
-// and are struck; with it, times has no limit unless it is given.
+// A script is the body of POST /__sim/faults: {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]}
+// where method and path (a part of the target, compared without case) may be absent and times is 1 by default. Kinds:
+// drop-before, drop-after, status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered
+// without doing anything. fail-later-CODE strikes writes only, and only those that start an operation: that fails with the
+// code, and the old content comes back; after fail-partly-CODE the new content stays, and the resource, or its child that was
+// written, is in state Failed. stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and
+// absences included. "retry_after" is what an error says in Retry-After, whatever it says otherwise: seconds as a number, or
+// any text. "chance" is the share of the requests that fit and are struck; with it, times has no limit unless it is given.
 #pragma once
 
 #include <cstdint>

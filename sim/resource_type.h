@@ -31,8 +31,8 @@ struct ChildKind {
   std::string_view shown;   // its spelling in ids
   std::string_view member;  // the array among the "properties" of the parent's body
   ChildLock lock = ChildLock::Shared;
-  // Wrapped: {"name", "properties"} in both places, the parent's ETag. Flat: in the parent's array its properties stand beside its
-  // name, and it has an ETag of its own, which a change of the parent moves too (agent pools).
+  // Wrapped: {"name", "properties"} in both places, the parent's ETag. Flat: in the parent's array its properties stand beside
+  // its name, and it has an ETag of its own, which a change of the parent moves too (agent pools).
   enum class Form { Wrapped, Flat } form = Form::Wrapped;
   // The array among its properties in which the service itself says who refers to it; empty: it has none.
   std::string_view linked{};

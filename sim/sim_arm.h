@@ -15,8 +15,8 @@
 //   x-sim-fault         drop-before or drop-after
 //   x-sim-operation-ms  how long this write's operation lasts
 //   x-sim-operation-result  Failed or Canceled: how it ends (the old content comes back)
-// Paths below /__sim/ control it: GET report, POST reset, POST faults (sim/fault_script.h), POST wedges (sim/machine/machine_wedges.cc),
-// and POST finish: what runs ends now.
+// Paths below /__sim/ control it: GET report, POST reset, POST faults (sim/fault_script.h), POST wedges
+// (sim/machine/machine_wedges.cc), and POST finish: what runs ends now.
 //
 // Invariants
 //   1. The same seed, requests and times give the same answers, byte for byte.
@@ -67,8 +67,8 @@ class SimArm {
   // True if the state that had this ETag is writable-equal to the current one: a 412 for it would be undeserved.
   bool is_current(std::string_view resource_path, std::string_view etag) const;
 
-  // True if the resource surely had `etag` after `base`, and another content with it to which others than `client` (what it says
-  // in x-sim-client) contributed. Of whole resources only.
+  // True if the resource surely had `etag` after `base`, and another content with it to which others than `client` (what it
+  // says in x-sim-client) contributed. Of whole resources only.
   bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
 
   // Everything that the resource or child of this path was, oldest first (SimOptions::keep_states).

@@ -1,7 +1,7 @@
 // state_log.h – every content that each simulated resource had, in order, and who gave it that.
 //
-// Why: whether a refusal was deserved, a read was old or somebody was in the way shows only against what was really there at the
-// time. Whoever judges a gateway looks it up here; nothing else in the simulated ARM depends on it.
+// Why: whether a refusal was deserved, a read was old or somebody was in the way shows only against what was really there at
+// the time. The judge of a gateway looks it up here; nothing else in the simulated ARM depends on it.
 // Threads   none; the caller serialises.
 #pragma once
 
@@ -39,7 +39,7 @@ class StateLog {
   // The serial of what the whole resource is now; 0: it never was.
   uint64_t last(std::string_view key) const;
 
-  // Of what a path names: a whole resource, or a child that stands in its parent's content.
+  // The states of what a path names: a whole resource, or a child that stands in its parent's content.
   States of(std::string_view path) const;
 
  private:

@@ -254,6 +254,35 @@ inline bool has_conditional_await(const string& code) {
   return code.find("co_await") != string::npos && std::regex_search(code, pattern);
 }
 
+// ---- comments ---------------------------------------------------------------------------------------------------------
+
+inline constexpr size_t kCommentColumnsMax = 128;  // as .clang-format has it for code; it leaves comments alone
+
+// Lines of comments that are too wide, or in which a sentence begins with a relative clause: its subject comes too late. A title
+// in quotation marks may begin so.
+inline Strings faults_of_comments(const string& text) {
+  static const std::regex pattern(R"re((^|[^"\w])(Who|Whoever|Whom|Whose)\b)re");
+  Strings faults;
+  std::istringstream lines(text);
+  for (string line; std::getline(lines, line);) {
+    size_t begins = 0;
+    for (size_t end = 0; begins < line.size() && !string_view(line).substr(begins).starts_with("//");
+         begins = std::max(end, begins + 1))
+      end = end_of_noise(line, begins);
+    if (begins >= line.size()) continue;
+    const bool is_whole = line.find_first_not_of(" \t") == begins;
+    const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };  // a byte within a character
+    const size_t columns = line.size() - static_cast<size_t>(std::count_if(line.begin(), line.end(), continues));
+    if ((is_whole && columns > kCommentColumnsMax) || std::regex_search(line.substr(begins), pattern)) faults.push_back(line);
+  }
+  return faults;
+}
+
+// ---- tests of their own name ------------------------------------------------------------------------------------------
+
+// Where the test of a source stands: in the mirrored folder.
+inline string twin_of(string_view path) { return "tests/" + string(path.substr(0, path.rfind('.'))) + "_test.cc"; }
+
 // Marks of unfinished work. Put together from halves, so that this file has none.
 inline const string kUnfinishedMarks[] = {string("TO") + "DO", string("FIX") + "ME"};
 

@@ -14,13 +14,12 @@
 #include "base/source_tree.h"
 #include "tests/tidy_references.h"
 #include "tests/tidy_rules.h"
+#include "tests/tidy_tree.h"
 #include "tests/tidy_units.h"
 #include "tests/tidy_uses.h"
 
 namespace armgate::tidy {
 namespace {
-
-namespace fs = std::filesystem;
 
 // ---- the tree -------------------------------------------------------------------------------------------------------
 
@@ -30,35 +29,6 @@ constexpr size_t kFilesMax = 25;     // of C++ in a folder, without those below 
 constexpr size_t kHeadersMax = 116;  // of the tree that one source reaches
 constexpr size_t kIncludeDepthMax = 18;
 
-struct File {
-  string path;  // from the root of the tree
-  string text;
-  string code;  // for C++
-  bool is_cpp() const { return path.ends_with(".cc") || path.ends_with(".h"); }
-};
-
-std::vector<File> read_tree() {
-  const fs::path root = source_path("");
-  std::vector<File> files;
-  for (const char* folder :
-       {"base", "json", "arm", "rules", "certs", "proxy", "cli", "sim", "bench", "tests", "scripts", ".ci"}) {
-    if (!fs::exists(root / folder)) continue;
-    for (auto entry = fs::recursive_directory_iterator(root / folder); entry != fs::recursive_directory_iterator(); ++entry) {
-      if (entry->path().filename() == "node_modules") entry.disable_recursion_pending();
-      const string path = fs::relative(entry->path(), root).string();
-      const string kind = entry->path().extension().string();
-      static const std::set<string> kCode = {".cc", ".h", ".mjs", ".sh", ".py", ".txt", ""};
-      if (!entry->is_regular_file() || !kCode.contains(kind)) continue;
-      std::ostringstream text;
-      text << std::ifstream(entry->path()).rdbuf();
-      File file{path, text.str(), {}};
-      if (file.is_cpp()) file.code = code_of(file.text);
-      files.push_back(std::move(file));
-    }
-  }
-  return files;
-}
-
 const std::vector<File>& tree() {
   static const std::vector<File> files = read_tree();
   return files;
@@ -67,11 +37,7 @@ const std::vector<File>& tree() {
 // Logic that is tested elsewhere than in a test of its own name.
 const std::map<string_view, string_view> kTwinExemptions = {
     {"proxy/async/asio_impl.cc", "holds Asio's compiled half, no code of ours"},
-    {"proxy/async/spawn.cc", "every test of a coroutine starts through it"},
     {"proxy/observability/admin_files.cc", "the files of the live page: tests/e2e/page_suite.mjs"},
-    {"proxy/policy/history.cc", "gate_histories_test and gate_laws_test play histories through all three together"},
-    {"proxy/policy/bases.cc", "as history.cc"},
-    {"proxy/policy/verdict.cc", "as history.cc"},
 };
 
 // ---- the rules on examples ------------------------------------------------------------------------------------------
@@ -145,6 +111,17 @@ TEST(TidyReader, EachBanCatchesItsBadExampleAndLeavesTheGoodOne) {
   EXPECT_FALSE(has_conditional_await("int n = ok ? 1 : 2; switch (n) { case Kind::A: co_await f(); }"));
   for (const string& mark : kUnfinishedMarks) EXPECT_TRUE(has_unfinished_mark("// " + mark + ": later"));
   EXPECT_FALSE(has_unfinished_mark("// nothing is left to do"));
+}
+
+TEST(TidyReader, ACommentIsNarrowAndBeginsWithItsSubject) {
+  EXPECT_EQ(twin_of("proxy/request/guard/guard.cc"), "tests/proxy/request/guard/guard_test.cc");
+  EXPECT_EQ(faults_of_comments("// A client that reads is shown \"Who decides\".\nint who;  // whoever reads; Whole\n"),
+            Strings{});
+  EXPECT_EQ(faults_of_comments("int i;\n// Who reads is sent.\n").size(), 1u);
+  EXPECT_EQ(faults_of_comments("  // It goes. Whoever reads is sent.\n").size(), 1u);
+  EXPECT_EQ(faults_of_comments("int i;  // Whose it is\n/// Whom it tells\n").size(), 2u);
+  EXPECT_EQ(faults_of_comments("f(\"// Who\");\n" + string(200, 'x') + "\n// \u2013" + string(124, 'x')), Strings{});
+  EXPECT_EQ(faults_of_comments("// \u2013" + string(125, 'x')).size(), 1u);
 }
 
 TEST(TidyReader, WhatIsUsedIsIncludedDirectlyOrThroughOurHeaders) {
@@ -239,6 +216,13 @@ TEST(Tidy, NothingBannedIsUsed) {
   }
 }
 
+TEST(Tidy, CommentsReadWell) {
+  for (const File& file : tree()) {
+    if (!file.is_cpp() || starts_with_any(file.path, {"tests/", "bench/"})) continue;
+    EXPECT_EQ(faults_of_comments(file.text), Strings{}) << file.path << ": wrap it, or say \"a client that ...\"";
+  }
+}
+
 TEST(Tidy, NoFileIsTooLongToRead) {
   for (const File& file : tree()) {
     EXPECT_LE(std::count(file.text.begin(), file.text.end(), '\n'), kLinesMax) << file.path << ": split it by purpose";
@@ -307,17 +291,12 @@ TEST(Tidy, EveryHeaderIsGuardedAndUsed) {
 }
 
 TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
-  std::set<string> tests;
-  for (const File& file : tree()) {
-    if (file.path.starts_with("tests/")) tests.insert(fs::path(file.path).filename().string());
-  }
-  const Views tested = {
-      "base/",        "json/",          "arm/",        "rules/",         "certs/",     "proxy/policy/", "proxy/async/",
-      "proxy/state/", "proxy/journal/", "proxy/http/", "proxy/request/", "proxy/net/", "proxy/config/", "proxy/observability/"};
+  const Views tested = {"base/",         "json/",          "arm/",         "rules/",        "certs/",
+                        "proxy/policy/", "proxy/async/",   "proxy/seams/", "proxy/state/",  "proxy/journal/",
+                        "proxy/http/",   "proxy/request/", "proxy/net/",   "proxy/config/", "proxy/observability/"};
   for (const File& file : tree()) {
     if (!file.path.ends_with(".cc") || !starts_with_any(file.path, tested) || kTwinExemptions.contains(file.path)) continue;
-    const string twin = fs::path(file.path).stem().string() + "_test.cc";
-    EXPECT_TRUE(tests.contains(twin)) << file.path << ": there is no " << twin << " anywhere under tests/";
+    EXPECT_TRUE(fs::exists(source_path(twin_of(file.path)))) << file.path << ": there is no " << twin_of(file.path);
   }
 }
 
@@ -341,24 +320,6 @@ TEST(Tidy, EverythingThatIsToldIsInTheReference) {
   EXPECT_GT(count, 50u) << "the literals are written otherwise now";
 }
 
-// What people read and is in no folder of code: documents, and data that says where it comes from.
-std::map<string, string> read_documents() {
-  const fs::path root = source_path("");
-  std::map<string, string> texts;
-  const auto add = [&](const fs::directory_entry& entry) {
-    const string kind = entry.path().extension().string();
-    if (!entry.is_regular_file() || (kind != ".md" && kind != ".json")) return;
-    std::ostringstream text;
-    text << std::ifstream(entry.path()).rdbuf();
-    texts.emplace(fs::relative(entry.path(), root).string(), text.str());
-  };
-  for (const auto& entry : fs::directory_iterator(root)) add(entry);
-  for (const char* folder : {"docs", "conf", "bench"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) add(entry);
-  }
-  return texts;
-}
-
 TEST(Tidy, EveryCitationLeadsSomewhere) {
   const auto documents = read_documents();
   const References known = references_to(documents, [](const string& path) { return fs::exists(source_path(path)); });
@@ -372,9 +333,10 @@ TEST(Tidy, EveryCitationLeadsSomewhere) {
 }
 
 TEST(Tidy, EveryExemptionIsStillNeeded) {
-  std::set<string> paths;
-  for (const File& file : tree()) paths.insert(file.path);
-  for (const auto& [path, why] : kTwinExemptions) EXPECT_TRUE(paths.contains(string(path))) << path << " is gone";
+  for (const auto& [path, why] : kTwinExemptions) {
+    EXPECT_TRUE(fs::exists(source_path(path))) << path << " is gone";
+    EXPECT_FALSE(fs::exists(source_path(twin_of(path)))) << path << " has " << twin_of(path);
+  }
 }
 
 }  // namespace

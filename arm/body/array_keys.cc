@@ -37,7 +37,8 @@ constexpr std::array<KnownKey, 15> kKnownKeys{{
     {"virtualnetworkrules", {"id"}, 1},
 }};
 
-// Two rules of one priority and direction are refused (learn.microsoft.com: "Azure network security groups overview", priority).
+// Two rules of one priority and direction are refused (learn.microsoft.com: "Azure network security groups overview",
+// priority).
 constexpr std::string_view kSecurityRules = "securityRules";
 constexpr std::array<std::string_view, 2> kUniqueInSecurityRules{"/properties/priority", "/properties/direction"};
 

@@ -1,17 +1,18 @@
 // body_facts.h – what is known about the body of a resource type: who writes which member, and how its arrays are told apart.
 //
-// Why: whether two states are the same, and whether two changes touch the same thing, depends on facts that no body shows. They are
-// said by JSON pointers (RFC 6901) in which "*" is every element of an array or every member of a map, because a name alone says
-// too little: ipConfigurations is the service's in a subnet and the client's in a network interface. Names count without case.
-// Where a pointer says "*" and another names the member, the name decides.
+// Why: whether two states are the same, and whether two changes touch the same thing, depends on facts that no body shows. They
+// are said by JSON pointers (RFC 6901) in which "*" is every element of an array or every member of a map, because a name alone
+// says too little: ipConfigurations is the service's in a subnet and the client's in a network interface. Names count without
+// case. Where a pointer says "*" and another names the member, the name decides.
 //
 // Always known, for every type:
-//   - members that only the service writes: by name at any depth etag, provisioningState, resourceGuid, systemData and timestamps;
-//     of the resource's managed identity its principals;
-//   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among them;
-//   - the resource's own id, name and type: ARM takes them from the URL, writes them in another case than it was sent, and clients
-//     leave them out, so their absence says nothing. The same goes for children that stand in a parent's body (those have
-//     "properties"). Its location is compared as a location.
+//   - members that only the service writes: by name at any depth etag, provisioningState, resourceGuid, systemData and
+//     timestamps; of the resource's managed identity its principals;
+//   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among
+//     them;
+//   - the resource's own id, name and type: ARM takes them from the URL, writes them in another case than it was sent, and
+//     clients leave them out, so their absence says nothing. The same goes for children that stand in a parent's body (those
+//     have "properties"). Its location is compared as a location.
 //
 // Threads: immutable. Made once for each rule and shared.
 #pragma once
@@ -42,7 +43,8 @@ struct ArrayFact {
   std::string pointer;
   ArrayKind kind = ArrayKind::Keyed;
   std::vector<std::string> key;  // Keyed, Ordered: the members that tell elements apart; one at least has to be there
-  // Pointers into an element, of plain values that no two elements may have in common, all of them together: a priority and a direction.
+  // Pointers into an element, of plain values that no two elements may have in common, all of them together: a priority and a
+  // direction.
   std::vector<std::string> unique{};
 };
 

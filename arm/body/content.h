@@ -20,9 +20,9 @@ namespace armgate::arm {
 // text with two members of one name in an object, an integer beyond 64 bits or nesting beyond 256 does not parse.
 bool same_writable_content(std::string_view a, std::string_view b, const BodyFacts& facts);
 
-// True if `state` is what a PUT of `wanted` asks for: Difference::satisfied() (arm/body/difference.h), by all that the facts tell of how the
-// service spells and orders what it was sent. Members that it never returns (secrets, such as adminPassword) make it false: in doubt it is
-// not ours.
+// True if `state` is what a PUT of `wanted` asks for: Difference::satisfied() (arm/body/difference.h), by all that the facts
+// tell of how the service spells and orders what it was sent. Members that it never returns (secrets, such as adminPassword)
+// make it false: in doubt it is not ours.
 bool satisfies(std::string_view state, std::string_view wanted, const BodyFacts& facts);
 
 // JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them. Arrays

@@ -31,7 +31,8 @@ std::string pointer_to(const DifferenceTable& table, uint32_t step) {
   return pointer_to(table, here.above) + "/" + pointer_token(here.token);
 }
 
-// The base says nothing: what stands there was not shown. It may stay where the write leaves it out, and may not be overwritten.
+// The base says nothing: what stands there was not shown. It may stay where the write leaves it out, and may not be
+// overwritten.
 Changes changes_without_base(const DifferenceTable& table, size_t row, size_t wanted, size_t there) {
   Changes changes;
   if (!is_present(table.value(row, there))) {
@@ -101,8 +102,8 @@ bool covers(const dom::element& state, const dom::element& wanted, const BodyPla
   return same_plain_value(state, wanted, place);
 }
 
-// The newest state is the service's answer to a write of this client's, which sent the same value here and did not get it: the service
-// decides on this member, so that to send it once more says nothing of what the write was built from.
+// The newest state is the service's answer to a write of this client's, which sent the same value here and did not get it: the
+// service decides on this member, so that to send it once more says nothing of what the write was built from.
 bool was_not_taken(const DifferenceTable& table, size_t row, size_t wanted, size_t newest) {
   return std::ranges::any_of(table.own, [&](const OwnWrite& own) {
     const bool are_known = is_known(table.value(row, own.sent)) && is_known(table.value(row, own.answer));
@@ -126,7 +127,8 @@ struct StaleSigns {
   bool lacks_as_old = false;    // something that neither has
   bool knows_of_newer = false;  // what its client has added since, or not what its client has removed since
 
-  // What a write lacks may be its own removal. Whoever has taken over what its client did later was not built on the old state.
+  // What a write lacks may be its own removal. A write that has taken over what its client did later was not built on the old
+  // state.
   bool looks_stale() const { return has_old_value || (lacks_as_old && !knows_of_newer); }
 };
 
@@ -260,8 +262,8 @@ bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t
   if (is_missing(*table_, shown)) return true;
   if (is_missing(*table_, asked)) return false;
   const size_t end = table_->rows.size();
-  // Where the newest is partial, what the write asks for may be a change. What it leaves out counts as one, also if the service fills it in:
-  // who writes back what it has read leaves out nothing.
+  // Where the newest is partial, what the write asks for may be a change. What it leaves out counts as one, also if the service
+  // fills it in: who writes back what it has read leaves out nothing.
   const bool changes_nothing = all_rows(*table_, std::array<size_t, 2>{asked, shown}, 0, end, [&](size_t row) {
     const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
     return !may_change && !differs_at(*table_, row, shown, asked);

@@ -2,27 +2,27 @@
 // (docs/design.md, "Reconciliation").
 //
 // Why: what a write was built from, what it asks for and what is there now are bodies of one resource at one api-version. Every
-// question about them is about the few places where they differ. Those are found once, in one walk over all bodies; each question
-// then looks at them alone.
+// question about them is about the few places where they differ. Those are found once, in one walk over all bodies; each
+// question then looks at them alone.
 //
 // What is compared
-//   A row is a place where not all bodies are the same: a leaf, a member of a map, or an element of an array with keys. Members that
-//   only the service writes have none. Objects are compared by member, maps and arrays with keys by what they hold, in any order.
-//   Keys: those that the facts name, else those known for arrays of that name, else "name", else "id", as long as they are present,
-//   plain and unique in every body; all other arrays are one value. Ids (beginning with /subscriptions/) count without case, as names of
-//   members too, numbers by value. null, an empty map and an empty array count as absent.
-//   A map member or an element that one of the bodies in question lacks is one place as a whole, else its own leaves are.
+//   A row is a place where not all bodies are the same: a leaf, a member of a map, or an element of an array with keys. Members
+//   that only the service writes have none. Objects are compared by member, maps and arrays with keys by what they hold, in any
+//   order. Keys: those that the facts name, else those known for arrays of that name, else "name", else "id", as long as they
+//   are present, plain and unique in every body; all other arrays are one value. Ids (beginning with /subscriptions/) count
+//   without case, as names of members too, numbers by value. null, an empty map and an empty array count as absent. A map
+//   member or an element that one of the bodies in question lacks is one place as a whole, else its own leaves are.
 //
 // Partial bodies
-//   Bytes that were sent stand for a state when ARM answered without a body; a list shows its items with fewer members. What such a
-//   body leaves out is unknown there and differs from nothing. In maps and in arrays that are there, lacking is lacking.
+//   Bytes that were sent stand for a state when ARM answered without a body; a list shows its items with fewer members. What
+//   such a body leaves out is unknown there and differs from nothing. In maps and in arrays that are there, lacking is lacking.
 //
 //   The same goes for what the facts call kept: a write that leaves it out says nothing of it.
 //
 // What cannot be read
-//   A body that is no JSON, names a member twice, nests deeper than kNestingMax, or has more than kNodesMax values; and every body
-//   where there are more than kBodiesMax. Each question about one of these gets the answer that loses nothing: not the same,
-//   Conflict, not satisfied. looks_stale() says no: it asks for more bases, and those are in conflict anyway.
+//   A body that is no JSON, names a member twice, nests deeper than kNestingMax, or has more than kNodesMax values; and every
+//   body where there are more than kBodiesMax. Each question about one of these gets the answer that loses nothing: not the
+//   same, Conflict, not satisfied. looks_stale() says no: it asks for more bases, and those are in conflict anyway.
 //
 // Cost: linear in the bodies but for sorting; equal bytes are read once. A question is linear in the rows.
 // Threads: immutable. Keeps nothing of the texts that it was made from, but must not outlive the facts.
@@ -51,8 +51,8 @@ struct ComparedBody {
   BodyKind kind = BodyKind::Whole;
 };
 
-// A write that ARM accepted and its answer, by index, both of the client whose next write is judged: what only the answer has, the
-// service filled in. Neither is it another's change, nor does a body that leaves it out remove it.
+// A write that ARM accepted and its answer, by index, both of the client whose next write is judged: what only the answer has,
+// the service filled in. Neither is it another's change, nor does a body that leaves it out remove it.
 struct OwnWrite {
   size_t sent = 0;
   size_t answer = 0;
@@ -71,9 +71,9 @@ struct Reconciliation {
   // What is there has members that the write leaves out and of which its base, being partial, says nothing. Without a write of
   // somebody else's since the base the service filled them in; else they may be that write's.
   bool unseen = false;
-  // JSON pointers, at most as many as were asked for, in the order of the rows. Conflict: what both changed, or what moved if the
-  // write changes nothing; Merge, Contained: what others changed. An element stands as /properties/securityRules/[name=web]; the
-  // resource as a whole, or what cannot be read, as "".
+  // JSON pointers, at most as many as were asked for, in the order of the rows. Conflict: what both changed, or what moved if
+  // the write changes nothing; Merge, Contained: what others changed. An element stands as
+  // /properties/securityRules/[name=web]; the resource as a whole, or what cannot be read, as "".
   std::vector<std::string> pointers;
 };
 
@@ -115,19 +115,23 @@ class Difference {
   // `base`: what the write may have been built from; `wanted`: what it asks for; `there`: what is there.
   Reconciliation reconcile(size_t base, size_t wanted, size_t there, size_t most = kPointersMax) const;
 
-  // The write has a value of one of `olds` where the newest state that its client was shown has another one; or it lacks what that one
-  // lacked and the newest has, and shows by no member or element that this client's own writes brought or took away in between that it
-  // knows of that (whoever replaces one element after the other is not stale; that it has what others brought may be that both add the
-  // same). Or it changes nothing against the newest although a scalar moved in between.
-  // What the service filled in does not count, nor what the client had sent before the newest state and the service had not taken; nor do
-  // absent olds; an absent newest says yes. `olds`: newest first. `own`: of those and of the newest what this client had sent to make them.
+  // Whether the write looks as if it were built on one of `olds` instead of `newest`, the newest state that its client was
+  // shown. One of these signs is enough:
+  //   - it has a value of an old state where the newest state has another one;
+  //   - it lacks what an old state lacked and the newest has, and no member or element shows that it knows what this client's
+  //     own writes added or removed in between. A client that replaces one element after the other is not stale. That the write
+  //     has what others added proves nothing: both may add the same;
+  //   - it changes nothing against the newest state although a scalar moved in between.
+  // What the service filled in does not count, nor what the client had sent before the newest state and the service had not
+  // taken, nor do absent olds. If the newest state is absent, the answer is yes. `olds`: newest first. `own`: what this client
+  // had sent to make those states and the newest.
   bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest, std::span<const OwnWrite> own = {}) const;
 
-  // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out may be
-  // there; what the service never shows (secrets) makes it false.
+  // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out
+  // may be there; what the service never shows (secrets) makes it false.
   bool satisfied(size_t wanted, size_t state) const;
-  // The same, but for what `wanted` only repeats of `before` where that is not what had been asked for then (`asked_before`): the service
-  // decides on such a member itself.
+  // The same, but leaves out members that `wanted` only repeats from `before` and that differ from what had been asked for then
+  // (`asked_before`): the service decides on such a member itself.
   bool satisfied_since(size_t wanted, size_t state, size_t before, size_t asked_before) const;
 
   // Where the two differ, at most `most`.

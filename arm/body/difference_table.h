@@ -1,9 +1,10 @@
-// difference_table.h – what Difference keeps: the places where bodies of one resource differ, found in one walk over all of them.
+// difference_table.h – what Difference keeps: the places where bodies of one resource differ, found in one walk over all of
+// them.
 //
 // Why: the walk and the questions are two subjects; this is what one hands to the other. For arm/body/difference*.cc and
-// arm/body/merge*.cc.
-// Invariant: the rows below a Whole row are those from the next one to its end. Where a body lacks what that row stands for, its
-// values below say nothing: whoever asks about such a body takes the Whole row for one place and does not go down.
+// arm/body/merge*.cc. Invariant: the rows below a Whole row are those from the next one to its end. Where a body lacks what
+// that row stands for, its values below say nothing: whoever asks about such a body takes the Whole row for one place and does
+// not go down.
 #pragma once
 
 #include <algorithm>

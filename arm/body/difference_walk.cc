@@ -65,7 +65,7 @@ class Walk {
     size_t objects = 0, arrays = 0, present = 0, absent = 0;
     for (size_t c = 0; c < columns_; ++c) {
       Cell& cell = cells[c];
-      settle(cell, place, stands);
+      set_presence(cell, place, stands);
       absent += has_nothing(cell.has) ? 1 : 0;
       if (cell.has != Has::Value) continue;
       ++present;
@@ -87,7 +87,7 @@ class Walk {
   }
 
   // What counts as absent, and what says nothing when it is absent. Elements of an array that is shown after all do.
-  static void settle(Cell& cell, const BodyPlace& place, Stands stands) {
+  static void set_presence(Cell& cell, const BodyPlace& place, Stands stands) {
     if (cell.has == Has::Value && counts_as_absent(cell.value, place)) cell.has = Has::Absent;
     const bool is_lacking = stands == Stands::AsElement && cell.has == Has::Absent;
     if (has_nothing(cell.has) && place.write_only() && !is_lacking) cell.has = Has::Unknown;
@@ -154,8 +154,8 @@ class Walk {
     });
   }
 
-  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do. Ids may be spelled in
-  // several ways.
+  // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do. Ids may be
+  // spelled in several ways.
   bool in_step(const Members& members) {
     Level& here = level(members.way.depth);
     here.begin.clear();
@@ -229,7 +229,7 @@ class Walk {
 
   void identity(const Way& way, const BodyPlace& place, Cells has_resource, Cells cells) {
     for (size_t c = 0; c < columns_; ++c) {
-      settle(cells[c], place, Stands::AsMember);
+      set_presence(cells[c], place, Stands::AsMember);
       // Where its resource stands it is as it should be; where that is gone, so is this.
       if (has_nothing(cells[c].has) && has_resource[c].has == Has::Value) cells[c].has = Has::Unknown;
     }

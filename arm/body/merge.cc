@@ -103,8 +103,8 @@ std::optional<simdjson::dom::element> value_at(const DifferenceTable& table, con
   return simdjson::dom::array(above).at(index).get(below) ? std::nullopt : std::optional(below);
 }
 
-// Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for itself, nor of an
-// array with keys, whose elements are.
+// Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for
+// itself, nor of an array with keys, whose elements are.
 bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, size_t base, size_t side) {
   BodyPlace place = facts.top();
   simdjson::dom::element before = table.columns[base].document->root(), now = table.columns[side].document->root();

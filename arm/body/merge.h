@@ -1,17 +1,17 @@
 // merge.h – the body that a stale write should lead to: what is there, with what the write changes (docs/merging.md; why so:
 // docs/design.md, "Merging").
 //
-// Why: a client that read before another's write, and changes something else, need not be refused: what it was built from (base),
-// what it asks for (wanted) and what is there now are known, and together they say what both clients want.
+// Why: a client that read before another's write, and changes something else, need not be refused: what it was built from
+// (base), what it asks for (wanted) and what is there now are known, and together they say what both clients want.
 //
 // What it leads to
-//   Everything of `there` that the write does not change, byte for byte; what the write changes, in its bytes but for members that
-//   only the service writes. Elements of arrays with keys stay in the order of `there`, new ones come after them in the write's
-//   order; where the order counts, it is the one side's that changed it. A name or a key never stands there twice.
+//   Everything of `there` that the write does not change, byte for byte; what the write changes, in its bytes but for members
+//   that only the service writes. Elements of arrays with keys stay in the order of `there`, new ones come after them in the
+//   write's order; where the order counts, it is the one side's that changed it. A name or a key never stands there twice.
 //
 // What is never put together
-//   A conflict: both changed the same (arm/body/difference.h), or two elements would share what must be unique (ArrayFact::unique).
-//   And what cannot be known to be right: see MergeObstacle.
+//   A conflict: both changed the same (arm/body/difference.h), or two elements would share what must be unique
+//   (ArrayFact::unique). And what cannot be known to be right: see MergeObstacle.
 //
 // Bounds: those of Difference; linear but for sorting. The result is compared once more with all three before it is handed out:
 // it is `there` wherever the write changes nothing, and what is wanted wherever it does.
@@ -44,7 +44,7 @@ enum class MergeObstacle {
   LeftOut,        // the write leaves out a whole map or array: whether that removes all that is in it only ARM knows
   AllThere,       // all that the write adds, others have added the same: two who count from nothing look like that, too
   SameName,       // two names that differ in case alone would stand beside each other
-  Contradiction,  // the result would not be what it should be: a container without members that one side removes and another fills
+  Contradiction,  // the result would be wrong: a container without members that one side removes and another fills
 };
 
 struct MergeBodies {

@@ -1,4 +1,5 @@
-// merge_checks.h – what makes a merge wrong although no two changes meet: secrets that nobody shows, and values that must be unique.
+// merge_checks.h – what makes a merge wrong although no two changes meet: secrets that nobody shows, and values that must be
+// unique.
 //
 // Why: these hold of single bodies, not of differences. For arm/body/merge.cc alone.
 #pragma once

@@ -1,6 +1,7 @@
 // merge_compose.h – puts a merged body together from the bytes of what is there and of what a write asks for.
 //
-// Why: which places of a write are taken is decided by comparing; writing them down is another subject. For arm/body/merge.cc alone.
+// Why: which places of a write are taken is decided by comparing; writing them down is another subject. For arm/body/merge.cc
+// alone.
 #pragma once
 
 #include <optional>

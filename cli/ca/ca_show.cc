@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // How the store of this system stands to one root.
-struct Standing {
+struct TrustState {
   bool store_known = false;
   bool trusted = false;
   fs::path anchor;             // where armgate puts it
@@ -24,21 +24,21 @@ struct Standing {
   std::vector<fs::path> rest;  // roots of other authorities that are there
 };
 
-Standing standing_of(const SystemTrust& system, const certs::CertificateFacts& root) {
-  Standing standing;
+TrustState trust_state_of(const SystemTrust& system, const certs::CertificateFacts& root) {
+  TrustState state;
   const auto store = find_store(system);
-  if (!store) return standing;
-  standing.store_known = true;
-  standing.anchor = store->anchors / anchor_name(root.fingerprint);
+  if (!store) return state;
+  state.store_known = true;
+  state.anchor = store->anchors / anchor_name(root.fingerprint);
   for (const Anchor& anchor : anchors_in(*store)) {
     if (anchor.facts.fingerprint == root.fingerprint) {
-      standing.placed = true;
+      state.placed = true;
     } else {
-      standing.rest.push_back(anchor.file);
+      state.rest.push_back(anchor.file);
     }
   }
-  standing.trusted = is_held(*store, root.fingerprint).value_or(standing.placed);
-  return standing;
+  state.trusted = is_held(*store, root.fingerprint).value_or(state.placed);
+  return state;
 }
 
 int64_t days_left(const certs::CertificateFacts& certificate, WallTime now) {
@@ -52,12 +52,12 @@ std::string validity_text(const certs::CertificateFacts& certificate, WallTime n
                      now < certificate.from ? "not valid yet" : left);
 }
 
-std::string store_text(const Standing& standing, const fs::path& directory) {
+std::string store_text(const TrustState& state, const fs::path& directory) {
   const std::string command = fmt::format("sudo armgate ca trust --directory {}", directory.string());
-  if (!standing.store_known) return "none that armgate knows; trust the file by hand";
-  if (standing.trusted && standing.placed) return fmt::format("trusts it, by {}", standing.anchor.string());
-  if (standing.trusted) return fmt::format("trusts it, but not by {}", standing.anchor.string());
-  if (standing.placed) return fmt::format("has {}, but does not trust it yet: {}", standing.anchor.string(), command);
+  if (!state.store_known) return "none that armgate knows; trust the file by hand";
+  if (state.trusted && state.placed) return fmt::format("trusts it, by {}", state.anchor.string());
+  if (state.trusted) return fmt::format("trusts it, but not by {}", state.anchor.string());
+  if (state.placed) return fmt::format("has {}, but does not trust it yet: {}", state.anchor.string(), command);
   return fmt::format("does not trust it: {}", command);
 }
 
@@ -79,7 +79,7 @@ std::string key_word(certs::KeyState key) {
   return "refused";
 }
 
-std::string text_of(const certs::AuthorityFacts& facts, const std::optional<Standing>& standing, const fs::path& directory,
+std::string text_of(const certs::AuthorityFacts& facts, const std::optional<TrustState>& state, const fs::path& directory,
                     WallTime now) {
   const auto files = certs::files_in(directory);
   std::string text;
@@ -90,9 +90,9 @@ std::string text_of(const certs::AuthorityFacts& facts, const std::optional<Stan
     line("subject:", facts.root->subject);
     line("valid:", validity_text(*facts.root, now));
   }
-  if (standing) {
-    line("system store:", store_text(*standing, directory));
-    for (const fs::path& other : standing->rest) line("", fmt::format("also trusts {}, of another authority", other.string()));
+  if (state) {
+    line("system store:", store_text(*state, directory));
+    for (const fs::path& other : state->rest) line("", fmt::format("also trusts {}, of another authority", other.string()));
   }
   if (facts.intermediate) {
     line("signs for:", facts.hosts.empty() ? std::string("any host: this is no intermediate of armgate")
@@ -113,16 +113,16 @@ nlohmann::json json_of(const certs::CertificateFacts& certificate, const fs::pat
           {"days_left", days_left(certificate, now)}};
 }
 
-nlohmann::json json_of(const Standing& standing) {
+nlohmann::json json_of(const TrustState& state) {
   nlohmann::json rest = nlohmann::json::array();
-  for (const fs::path& file : standing.rest) rest.push_back(file.string());
-  return {{"known", standing.store_known},
-          {"trusted", standing.store_known ? nlohmann::json(standing.trusted) : nlohmann::json()},
-          {"file", standing.placed ? nlohmann::json(standing.anchor.string()) : nlohmann::json()},
+  for (const fs::path& file : state.rest) rest.push_back(file.string());
+  return {{"known", state.store_known},
+          {"trusted", state.store_known ? nlohmann::json(state.trusted) : nlohmann::json()},
+          {"file", state.placed ? nlohmann::json(state.anchor.string()) : nlohmann::json()},
           {"other_roots", std::move(rest)}};
 }
 
-std::string json_text(const certs::AuthorityFacts& facts, const std::optional<Standing>& standing, const fs::path& directory,
+std::string json_text(const certs::AuthorityFacts& facts, const std::optional<TrustState>& state, const fs::path& directory,
                       WallTime now) {
   const auto files = certs::files_in(directory);
   nlohmann::json json{{"directory", directory.string()},
@@ -134,7 +134,7 @@ std::string json_text(const certs::AuthorityFacts& facts, const std::optional<St
                       {"fault", facts.fault.empty() ? nlohmann::json() : nlohmann::json(facts.fault)}};
   if (facts.root) json["root"] = json_of(*facts.root, files.root, now);
   if (facts.intermediate) json["intermediate"] = json_of(*facts.intermediate, files.intermediate, now);
-  if (standing) json["system_store"] = json_of(*standing);
+  if (state) json["system_store"] = json_of(*state);
   return json.dump(2) + "\n";
 }
 
@@ -143,10 +143,10 @@ std::string json_text(const certs::AuthorityFacts& facts, const std::optional<St
 ShownAuthority show_authority(const SystemTrust& system, const fs::path& directory, const std::vector<std::string>& hosts,
                               WallTime now, std::string_view init_command, ShowAs as) {
   const auto facts = certs::look_at_authority(directory, hosts, now, init_command);
-  std::optional<Standing> standing;
-  if (facts.root) standing = standing_of(system, *facts.root);
+  std::optional<TrustState> state;
+  if (facts.root) state = trust_state_of(system, *facts.root);
   const auto shown = as == ShowAs::Json ? json_text : text_of;
-  return {shown(facts, standing, directory, now), facts.fault};
+  return {shown(facts, state, directory, now), facts.fault};
 }
 
 }  // namespace armgate

@@ -66,7 +66,7 @@ struct Writer {
   std::string who;
 };
 
-// Who, of those that are not believed, could have put something else there; nothing if nobody could.
+// An account that is not believed and could have put something else there; nothing if there is none.
 std::optional<Writer> stranger_at(const fs::path& place, mode_t others, const std::vector<uid_t>& believed) {
   struct stat status {};
   if (::stat(place.c_str(), &status) != 0) return Writer{place, fmt::format("nobody knows who ({})", std::strerror(errno))};
@@ -77,7 +77,7 @@ std::optional<Writer> stranger_at(const fs::path& place, mode_t others, const st
   return std::nullopt;
 }
 
-// Whoever can write to a directory above can put another one in its place.
+// An account that can write to a directory above can put another one in its place.
 std::optional<Writer> find_stranger(const certs::AuthorityFiles& files, const std::vector<uid_t>& believed) {
   std::error_code failure;
   const fs::path root = fs::canonical(files.root, failure);

@@ -1,4 +1,5 @@
-// trust_origin.h – whether a root may become one of the system's: from then on all programs of the machine believe what it signs.
+// trust_origin.h – whether a root may become one of the system's: from then on all programs of the machine believe what it
+// signs.
 //
 // Why: what a root says of itself anybody can write, and `armgate ca trust` runs as root.
 //
@@ -23,10 +24,10 @@ struct TrustRequest {
   std::vector<std::string> hosts;   // that armgate looks into (intercept)
 };
 
-// BadInput, with what is wrong and the remedy, unless the root has signed an intermediate beside it that may sign for its hosts alone,
-// is itself limited to `hosts`, and, where root asks (SystemTrust::believed), nobody else can have put it there. Whoever names the
-// fingerprint vouches for all but the intermediate, and for that as well where there is none. `pem` is what was read as the root, and
-// will be trusted: who may write to the directory could show another one to each look.
+// BadInput, with what is wrong and the remedy, unless the root has signed an intermediate beside it that may sign for its hosts
+// alone, is itself limited to `hosts`, and, where root asks (SystemTrust::believed), nobody else can have put it there. A user
+// who names the fingerprint vouches for all but the intermediate, and for that as well where there is none. `pem` is what was
+// read as the root, and will be trusted: an account that may write to the directory could show another root to each look.
 Result<void> check_origin(const SystemTrust& system, const TrustRequest& request, std::string_view pem, WallTime now);
 
 }  // namespace armgate

@@ -84,8 +84,8 @@ class Exclusion {
 };
 
 // Has the tool make the store anew without files that are gone. By itself Debian's leaves their links behind. With --fresh it
-// drops the links, but tells its hooks only what was added, so that Java's store, which a hook keeps, would go on trusting what is
-// gone. A line that excludes them does both (update-ca-certificates of ca-certificates 20230311, jks-keystore of
+// drops the links, but tells its hooks only what was added, so that Java's store, which a hook keeps, would go on trusting what
+// is gone. A line that excludes them does both (update-ca-certificates of ca-certificates 20230311, jks-keystore of
 // ca-certificates-java 20230710). Alpine's and SUSE's know no such option.
 Finished run_without(const SystemTrust& system, const TrustStore& store, const std::vector<Anchor>& anchors) {
   if (store.tool.filename() != "update-ca-certificates") return system.run({store.tool.string()});

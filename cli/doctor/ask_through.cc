@@ -5,7 +5,8 @@
 namespace armgate {
 namespace {
 
-// ARM tells it to anybody: tools find out about a cloud by it (learn.microsoft.com, "az cloud register --endpoint-resource-manager").
+// ARM tells it to anybody: tools find out about a cloud by it (learn.microsoft.com, "az cloud register
+// --endpoint-resource-manager").
 constexpr std::string_view kTarget = "/metadata/endpoints?api-version=2022-09-01";
 
 }  // namespace

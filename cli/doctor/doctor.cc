@@ -67,26 +67,26 @@ class Examination {
   }
 
  private:
-  void tell(std::string check, Health health, std::string text, std::string remedy = {}) {
+  void report(std::string check, Health health, std::string text, std::string remedy = {}) {
     findings_.push_back({std::move(check), health, std::move(text), std::move(remedy)});
   }
-  void skip(std::string check, std::string why) { tell(std::move(check), Health::Skipped, std::move(why)); }
+  void skip(std::string check, std::string why) { report(std::move(check), Health::Skipped, std::move(why)); }
 
   void look_at_authority() {
     const auto directory = std::filesystem::path(config_.ca.directory);
     const auto facts = certs::look_at_authority(directory, config_.intercept, world_.now, ca_init_command(config_));
     if (!facts.fault.empty()) {
-      return tell("authority", Health::Failed, facts.fault, "or name the configuration of the service with --config");
+      return report("authority", Health::Failed, facts.fault, "or name the configuration of the service with --config");
     }
     root_ = certs::files_in(directory).root;
     const auto left = facts.intermediate ? facts.intermediate->until - world_.now : Duration::max();
     const auto days = std::chrono::floor<std::chrono::days>(left).count();
     if (left < kAuthorityDaysMin) {
-      return tell(
+      return report(
           "authority", Health::Warning, fmt::format("{} is valid for {} more days", root_->string(), days),
           fmt::format("`{} --force`, start the service anew, and let tools trust the new one", ca_init_command(config_)));
     }
-    tell("authority", Health::Good, fmt::format("{}, valid for {} more days", root_->string(), days));
+    report("authority", Health::Good, fmt::format("{}, valid for {} more days", root_->string(), days));
   }
 
   // Where the variables lead; the service's own listener if they lead nowhere.
@@ -97,30 +97,31 @@ class Examination {
     const std::string url = value_of(environment, name);
     const std::string remedy = fmt::format("`{}` in this shell, or `armgate exec -- COMMAND`", env_command(config_));
     if (url.empty())
-      return tell("environment", Health::Failed, "HTTPS_PROXY is not set: this shell's tools go around armgate", remedy);
+      return report("environment", Health::Failed, "HTTPS_PROXY is not set: this shell's tools go around armgate", remedy);
     const auto location = parse_proxy_url(url);
-    if (!location) return tell("environment", Health::Failed, fmt::format("{} {}", name, location.error().context), remedy);
+    if (!location) return report("environment", Health::Failed, fmt::format("{} {}", name, location.error().context), remedy);
     const std::string upper = value_of(environment, "HTTPS_PROXY");
     if (!upper.empty() && upper != url) {
-      return tell("environment", Health::Failed,
-                  "https_proxy and HTTPS_PROXY differ: some tools look at one, some at the other", remedy);
+      return report("environment", Health::Failed,
+                    "https_proxy and HTTPS_PROXY differ: some tools look at one, some at the other", remedy);
     }
     for (const char* variable : {"no_proxy", "NO_PROXY"}) {
       const auto around = entry_around(value_of(environment, variable), config_.intercept);
       if (!around) continue;
-      return tell("environment", Health::Failed,
-                  fmt::format("NO_PROXY takes {} out (its entry \"{}\"): tools go around armgate", around->host, around->entry),
-                  "take it out of NO_PROXY and no_proxy");
+      return report(
+          "environment", Health::Failed,
+          fmt::format("NO_PROXY takes {} out (its entry \"{}\"): tools go around armgate", around->host, around->entry),
+          "take it out of NO_PROXY and no_proxy");
     }
     proxy_ = *location;
     if (location->user.empty()) {
-      return tell("environment", Health::Warning,
-                  fmt::format("{} leads to {} without a user name: all tools without one are taken for the same client", name,
-                              location->address()),
-                  fmt::format("give each tool a name: {}", proxy_url("NAME", location->address())));
+      return report("environment", Health::Warning,
+                    fmt::format("{} leads to {} without a user name: all tools without one are taken for the same client", name,
+                                location->address()),
+                    fmt::format("give each tool a name: {}", proxy_url("NAME", location->address())));
     }
-    tell("environment", Health::Good,
-         fmt::format("{} leads to {}, as client \"{}\"", name, location->address(), location->user));
+    report("environment", Health::Good,
+           fmt::format("{} leads to {}, as client \"{}\"", name, location->address(), location->user));
   }
 
   std::string listener() const { return proxy_ ? proxy_->place() : reachable(config_.listen.proxy); }
@@ -128,34 +129,34 @@ class Examination {
   void look_at_service() {
     if (!world_.somebody_listens(listener())) {
       listener_answers_ = false;
-      return tell("proxy", Health::Failed, fmt::format("nobody takes connections at {}", listener()),
-                  fmt::format("`{}`; of a package: `systemctl status armgate`", run_command(config_)));
+      return report("proxy", Health::Failed, fmt::format("nobody takes connections at {}", listener()),
+                    fmt::format("`{}`; of a package: `systemctl status armgate`", run_command(config_)));
     }
-    tell("proxy", Health::Good, fmt::format("{} takes connections", listener()));
+    report("proxy", Health::Good, fmt::format("{} takes connections", listener()));
     if (listener() != reachable(config_.listen.proxy)) {
       return skip("service", fmt::format("{} is not where this configuration listens ({})", listener(), config_.listen.proxy));
     }
     if (config_.listen.admin.empty()) return skip("service", "listen.admin is not set, so the service says nothing of itself");
     const auto json = world_.status(config_);
     const auto status = json ? read_status(*json) : Result<ShownStatus>(json.error());
-    if (!status) return tell("service", Health::Failed, status.error().context, fmt::format("`{}`", run_command(config_)));
+    if (!status) return report("service", Health::Failed, status.error().context, fmt::format("`{}`", run_command(config_)));
     if (!status->journal_writable) {
-      return tell("service", Health::Failed, "the journal cannot be written, so no write is sent",
-                  "make room on its disk; the log says why (`attention`)");
+      return report("service", Health::Failed, "the journal cannot be written, so no write is sent",
+                    "make room on its disk; the log says why (`attention`)");
     }
     if (status->cluster && !status->cluster->engine_up) {
-      return tell("service", Health::Failed,
-                  "the cluster's engine does not answer, so nothing can be recorded and no write is sent",
-                  "`armgate cluster status`, as the service's user; its log says why (`attention`)");
+      return report("service", Health::Failed,
+                    "the cluster's engine does not answer, so nothing can be recorded and no write is sent",
+                    "`armgate cluster status`, as the service's user; its log says why (`attention`)");
     }
     const std::string what = fmt::format("armgate {}, mode {}, {} rules", status->version, status->mode, status->rules);
     if (status->draining)
-      return tell("service", Health::Warning, what + "; it ends and takes no new connections", "start it anew");
+      return report("service", Health::Warning, what + "; it ends and takes no new connections", "start it anew");
     if (status->mode != "protect")
-      return tell("service", Health::Warning, what + ": writes are not protected", "set \"mode\": \"protect\", send SIGHUP");
+      return report("service", Health::Warning, what + ": writes are not protected", "set \"mode\": \"protect\", send SIGHUP");
     if (status->rules == 0)
-      return tell("service", Health::Warning, what + ": nothing is protected", "name rule files (`rules`), send SIGHUP");
-    tell("service", Health::Good, what);
+      return report("service", Health::Warning, what + ": nothing is protected", "name rule files (`rules`), send SIGHUP");
+    report("service", Health::Good, what);
   }
 
   void look_at_arm() {
@@ -168,26 +169,26 @@ class Examination {
     if (proxy_ && !proxy_->user.empty()) credentials = proxy_->user + ":" + proxy_->password;
     const auto answer = world_.ask({{address, port, credentials, *root_, "armgate-doctor"}, host_});
     if (!answer) return tell_failed_question(answer.error());
-    tell("certificate", Health::Good, fmt::format("{} signs for {} with this authority", listener(), host_));
+    report("certificate", Health::Good, fmt::format("{} signs for {} with this authority", listener(), host_));
     if (answer->code.starts_with("Armgate")) {
-      tell("ARM", Health::Failed, fmt::format("armgate does not reach {}: {}", host_, answer->message), parent_remedy());
+      report("ARM", Health::Failed, fmt::format("armgate does not reach {}: {}", host_, answer->message), parent_remedy());
     } else {
-      tell("ARM", answer->status >= 500 ? Health::Warning : Health::Good,
-           fmt::format("{} answers ({}){}", host_, answer->status, through_parent()),
-           answer->status >= 500 ? "see status.azure.com" : "");
+      report("ARM", answer->status >= 500 ? Health::Warning : Health::Good,
+             fmt::format("{} answers ({}){}", host_, answer->status, through_parent()),
+             answer->status >= 500 ? "see status.azure.com" : "");
     }
     look_at_clock(answer->code.starts_with("Armgate") ? "" : answer->date);
   }
 
   void tell_failed_question(const Error& error) {
     if (error.kind == ErrorKind::Untrusted) {
-      tell("certificate", Health::Failed,
-           fmt::format("whoever listens at {} does not sign for {} with the authority in {}", listener(), host_,
-                       config_.ca.directory),
-           "name the service's own configuration with --config, or start the service anew if the authority was replaced");
+      report("certificate", Health::Failed,
+             fmt::format("whoever listens at {} does not sign for {} with the authority in {}", listener(), host_,
+                         config_.ca.directory),
+             "name the service's own configuration with --config, or start the service anew if the authority was replaced");
     } else {
-      tell("certificate", Health::Failed, error.context,
-           fmt::format("see whether {} is armgate's proxy (listen.proxy), and its log", listener()));
+      report("certificate", Health::Failed, error.context,
+             fmt::format("see whether {} is armgate's proxy (listen.proxy), and its log", listener()));
     }
     for (const char* check : {"ARM", "clock"}) skip(check, "not looked at, because of what failed above");
   }
@@ -210,9 +211,9 @@ class Examination {
     const int64_t seconds = whole_milliseconds(std::chrono::duration_cast<Duration>(apart)) / kMillisecondsPerSecond;
     const std::string text = fmt::format("{} s {} ARM's", seconds, world_.now < *theirs ? "behind" : "ahead of");
     const std::string remedy = "set it, or have NTP set it: tokens and certificates are judged by it";
-    if (apart > kSkewMax) return tell("clock", Health::Failed, text, remedy);
-    if (apart > kSkewNoticed) return tell("clock", Health::Warning, text, remedy);
-    tell("clock", Health::Good, seconds <= 1 ? "the same as ARM's" : text);
+    if (apart > kSkewMax) return report("clock", Health::Failed, text, remedy);
+    if (apart > kSkewNoticed) return report("clock", Health::Warning, text, remedy);
+    report("clock", Health::Good, seconds <= 1 ? "the same as ARM's" : text);
   }
 
   void look_at_runtimes() {
@@ -231,19 +232,19 @@ class Examination {
     switch (verdict.kind) {
       case Kind::Missing: return skip(runtime.name, "not installed");
       case Kind::CannotTry: return skip(runtime.name, verdict.text);
-      case Kind::Trusts: return tell(runtime.name, Health::Good, fmt::format("trusts it: {}", runtime.serves));
+      case Kind::Trusts: return report(runtime.name, Health::Good, fmt::format("trusts it: {}", runtime.serves));
       case Kind::Around:
-        return tell(runtime.name, Health::Failed,
-                    fmt::format("reaches {} around armgate: its certificate is by \"{}\"", host_, verdict.text),
-                    "see its own settings of proxies (a .curlrc, for instance), and NO_PROXY");
+        return report(runtime.name, Health::Failed,
+                      fmt::format("reaches {} around armgate: its certificate is by \"{}\"", host_, verdict.text),
+                      "see its own settings of proxies (a .curlrc, for instance), and NO_PROXY");
       case Kind::Distrusts:
-        return tell(runtime.name, Health::Failed, fmt::format("does not trust the certificate: {}", verdict.text),
-                    trust_remedy(runtime));
+        return report(runtime.name, Health::Failed, fmt::format("does not trust the certificate: {}", verdict.text),
+                      trust_remedy(runtime));
       case Kind::Fails:
-        return tell(runtime.name, Health::Failed, verdict.text,
-                    "see whether a certificate file that the environment names is missing or empty");
+        return report(runtime.name, Health::Failed, verdict.text,
+                      "see whether a certificate file that the environment names is missing or empty");
       case Kind::NotThrough:
-        return tell(runtime.name, Health::Warning, fmt::format("goes around armgate: {}", verdict.text), java_remedy());
+        return report(runtime.name, Health::Warning, fmt::format("goes around armgate: {}", verdict.text), java_remedy());
     }
   }
 

@@ -1,8 +1,8 @@
 // doctor.h – `armgate doctor`: does a set-up work for the tools of this shell, and what is to be done if it does not.
 //
-// Why: "it does not work" has a dozen causes between a tool and ARM: a variable that is missing, a certificate that one runtime does
-// not look at, a service that is not there, a company's proxy. Each is looked at from where a tool stands, with the tool's own
-// runtime, and told with its remedy. Nothing is changed, and nothing is asked of ARM that needs a token.
+// Why: "it does not work" has a dozen causes between a tool and ARM: a variable that is missing, a certificate that one runtime
+// does not look at, a service that is not there, a company's proxy. Each is looked at from where a tool stands, with the tool's
+// own runtime, and told with its remedy. Nothing is changed, and nothing is asked of ARM that needs a token.
 // Threads   one; the command line's.
 #pragma once
 

@@ -1,7 +1,7 @@
 // runtimes.h – the runtimes that tools are written in, each with a small program of its own that connects as its tools do.
 //
-// Why: each runtime looks for proxies and certificates in places of its own, so only the runtime itself knows whether it trusts.
-// The programs print who issued the certificate that they were shown: one that goes around armgate is told ARM's own.
+// Why: each runtime looks for proxies and certificates in places of its own, so only the runtime itself knows whether it
+// trusts. The programs print who issued the certificate that they were shown: one that goes around armgate is told ARM's own.
 // Threads   one; the command line's.
 #pragma once
 

@@ -24,10 +24,10 @@ class ClusterLock {
   ClusterLock& operator=(ClusterLock&&) = delete;
   ~ClusterLock();
 
-  // Of a look as well.
+  // The same, without the lock: for a look.
   static std::string last_run(const std::filesystem::path& directory, const Target& target);
-  // The run that the process before worked on; empty: none is known. Who comes after one that was killed before it began its run goes
-  // on under its name: the service's lease is still that run's.
+  // The run that the previous process worked on; empty: none is known. If that process was killed before it began its run, the
+  // next one goes on under the same name, because the service's lease still belongs to that run.
   std::string last_run() const;
   Result<void> note_run(const std::string& id);
 

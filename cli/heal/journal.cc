@@ -84,7 +84,7 @@ Result<Journal> Journal::begin(const fs::path& directory, const std::string& id,
   for (const fs::path& holder : {directory, directory / id}) {
     if (auto synced = sync_directory(holder); !synced) return std::move(synced).error();
   }
-  if (auto noted = journal.note({Event::Kind::Begin, at, Phase::Guards, target.cluster, target.pool, 0, target.api_version});
+  if (auto noted = journal.append({Event::Kind::Begin, at, Phase::Guards, target.cluster, target.pool, 0, target.api_version});
       !noted)
     return std::move(noted).error();
   return journal;
@@ -104,7 +104,7 @@ Result<Journal> Journal::resume(const fs::path& directory, const std::string& id
   return journal;
 }
 
-Result<void> Journal::note(const Event& event) {
+Result<void> Journal::append(const Event& event) {
   const std::string line = to_line(event);
   for (size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(file_, line.data() + written, line.size() - written);
@@ -121,7 +121,7 @@ Result<void> Journal::keep(const Snapshot& snapshot, Phase phase, WallTime at) {
   const std::string name = fmt::format("snapshot-{}.json", ++snapshots_);
   if (auto written = certs::write_file(directory_ / name, to_text(snapshot), 0600); !written) return written;
   if (auto synced = sync_directory(directory_); !synced) return synced;
-  return note({Event::Kind::Taken, at, phase, name});
+  return append({Event::Kind::Taken, at, phase, name});
 }
 
 Result<Snapshot> Journal::snapshot() const {

@@ -1,12 +1,13 @@
-// journal.h – what a run leaves on disk: a line for everything that it is about to do and has done, and the snapshots of the pool.
+// journal.h – what a run leaves on disk: a line for everything that it is about to do and has done, and the snapshots of the
+// pool.
 //
-// A run is a directory; its name is the run's id. Each line is on the disk (fsync) before what it announces is done, and the snapshot
-// before the first request that changes anything. No token and no answer's body is written.
+// A run is a directory; its name is the run's id. Each line is on the disk (fsync) before what it announces is done, and the
+// snapshot before the first request that changes anything. No token and no answer's body is written.
 //
 // Invariants
 //   1. One process at a time works on a run: whoever opens it holds its cluster's lock (cluster_lock.h).
-//   2. The last line, if it was not written to its end, is as if it were not there: what it announces was not begun. Any other line
-//      that cannot be read makes the run one that nobody takes up.
+//   2. The last line, if it was not written to its end, is as if it were not there: what it announces was not begun. Any other
+//      line that cannot be read makes the run one that nobody takes up.
 #pragma once
 
 #include <filesystem>
@@ -47,7 +48,7 @@ class Journal {
   std::filesystem::path snapshot_path() const { return directory_ / progress_.snapshot_file; }
 
   // On the disk when it returns.
-  Result<void> note(const Event& event);
+  Result<void> append(const Event& event);
   Result<void> keep(const Snapshot& snapshot, Phase phase, WallTime at);
   Result<Snapshot> snapshot() const;
 

@@ -24,7 +24,7 @@ constexpr Duration kRoleWaitAll = minutes(5);
 constexpr size_t kPagesMax = 500;
 
 // What may pass is no BadInput.
-Error refused(std::string_view what, const Reply& reply) {
+Error refusal_of(std::string_view what, const Reply& reply) {
   const bool may_pass = reply.status == 408 || reply.status == 429 || reply.status >= 500;
   return upstream_error(may_pass ? ErrorKind::TimedOut : ErrorKind::BadInput, Sent::Answered,
                         fmt::format("{}: {}", what, words_of(reply)));
@@ -116,7 +116,7 @@ Result<std::optional<std::string>> read_at(const World& world, const std::string
   auto reply = world.send(get(target));
   if (!reply) return std::move(reply).error();
   if (reply->status == 404) return std::optional<std::string>();
-  if (reply->status != 200) return refused("GET " + target, *reply);
+  if (reply->status != 200) return refusal_of("GET " + target, *reply);
   return std::optional(std::move(reply->body));
 }
 
@@ -155,12 +155,12 @@ Result<std::vector<LogEvent>> read_log(const World& world, const Target& target,
     auto reply = world.send(get(next));
     if (!reply) return std::move(reply).error();
     if (may_be_a_new_role(*reply) && world.now() + pause <= give_up) {
-      world.tell({Phase::Guards, "wait", "the activity log may not be read (yet): " + words_of(*reply)});
+      world.print({Phase::Guards, "wait", "the activity log may not be read (yet): " + words_of(*reply)});
       world.pause(pause);
       pause = std::min(2 * pause, kRoleWaitMost);
       continue;
     }
-    if (reply->status != 200) return refused("the activity log cannot be read", *reply);
+    if (reply->status != 200) return refusal_of("the activity log cannot be read", *reply);
     if (++pages > kPagesMax) return upstream_error(ErrorKind::TooLarge, Sent::Answered, "the activity log does not end");
     auto page = read_log_page(reply->body);
     if (!page) return std::move(page).error();

@@ -151,7 +151,7 @@ void apply(const Event& event, Progress& progress) {
       progress.sent[index].status = 0;  // asked again, it decides anew
       break;
     case Event::Kind::Stopped:
-      // Whoever takes it up decides anew: an answer of before says nothing any more.
+      // The process that takes the run up decides anew: an earlier answer says nothing any more.
       for (Progress::Sent& sent : progress.sent) sent.status = sent.times_taken = 0;
       progress.end = event;
       break;

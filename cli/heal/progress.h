@@ -1,7 +1,7 @@
 // progress.h – how far a run has come, as its journal tells.
 //
-// Why: a run that ended in the middle is taken up again by looking at the cluster, never by assuming. What the journal adds is what no
-// look can show: what the pool was like, what was sent, and what an answer was.
+// Why: a run that ended in the middle is taken up again by looking at the cluster, never by assuming. What the journal adds is
+// what no look can show: what the pool was like, what was sent, and what an answer was.
 #pragma once
 
 #include <array>

@@ -36,15 +36,15 @@ std::optional<std::string> why_unknown(const Result<Reply>& reply) {
 Runbook::Runbook(const World& world, Journal& journal, RunOptions options)
     : world_(world), journal_(journal), options_(std::move(options)), ends_(world.now() + options_.overall) {}
 
-std::optional<Ending> Runbook::note(Event::Kind kind, Phase phase, std::string text, int status) {
-  const auto noted = journal_.note({kind, world_.wall(), phase, std::move(text), "", status});
+std::optional<Ending> Runbook::record(Event::Kind kind, Phase phase, std::string text, int status) {
+  const auto noted = journal_.append({kind, world_.wall(), phase, std::move(text), "", status});
   if (noted) return std::nullopt;
   return Ending{Ending::Kind::Stopped, noted.error().context + "; nothing was sent that is not in the journal"};
 }
 
 Ending Runbook::stop(Phase phase, std::string why, Ending::Kind kind) {
-  tell(phase, "stopped", why);
-  if (auto failed = note(Event::Kind::Stopped, phase, why)) return *failed;
+  print(phase, "stopped", why);
+  if (auto failed = record(Event::Kind::Stopped, phase, why)) return *failed;
   return {kind, std::move(why)};
 }
 
@@ -54,7 +54,7 @@ std::optional<Ending> Runbook::interruption(Phase phase) {
 }
 
 Ending Runbook::finish(Event::Kind kind, Ending::Kind ending, std::string why) {
-  if (auto failed = note(kind, Phase::Check, why)) return *failed;
+  if (auto failed = record(kind, Phase::Check, why)) return *failed;
   return {ending, std::move(why)};
 }
 
@@ -72,8 +72,8 @@ std::optional<Ending> Runbook::prepare(const std::optional<Inspection>& inspecte
       found = *std::move(again);
     }
     if (auto ended = keep(*found.pool, *found.bodies, Phase::Guards)) return ended;
-    tell(Phase::Guards, "snapshot",
-         fmt::format("pool {} is written down in {}", target.pool, journal_.snapshot_path().string()));
+    print(Phase::Guards, "snapshot",
+          fmt::format("pool {} is written down in {}", target.pool, journal_.snapshot_path().string()));
     return std::nullopt;
   }
   auto kept = journal_.snapshot();
@@ -99,12 +99,12 @@ std::optional<Ending> Runbook::renew(const Known& known, const std::string& why)
   const auto bodies = bodies_of(*known.pool, known.cluster);
   if (!bodies) return stop(Phase::Delete, fmt::format("{}; {}; the pool was not deleted", why, bodies.error().context));
   if (auto ended = keep(*known.pool, *bodies, Phase::Delete)) return ended;
-  tell(Phase::Delete, "snapshot", fmt::format("{}; it is written down anew in {}", why, journal_.snapshot_path().string()));
+  print(Phase::Delete, "snapshot", fmt::format("{}; it is written down anew in {}", why, journal_.snapshot_path().string()));
   world_.pause(options_.poll);
   return std::nullopt;
 }
 
-// Who has the lease first and looks then sees what no other write changes any more.
+// The lease is taken before the look: then no other write changes what is seen.
 Result<Known> Runbook::look(const Step& step) {
   const Target& target = journal_.progress().target;
   const auto held = world_.lease_held();
@@ -152,20 +152,20 @@ std::optional<std::string> Runbook::why_not_ready(const std::optional<Pool>& poo
 // Before the delete. That no new pod comes to the nodes is a must; a pod that does not go will go with its node.
 std::optional<Ending> Runbook::drain() {
   const std::string& pool = journal_.progress().target.pool;
-  tell(Phase::Drain, "begin",
-       fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
-  if (auto failed = note(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
+  print(Phase::Drain, "begin",
+        fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
+  if (auto failed = record(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
   const auto left = world_.drain(pool);
   // Ctrl-C ends kubectl as well, so what it says then says nothing: it is asked again.
   if (auto ended = interruption(Phase::Drain)) return ended;
   if (!left) return stop(Phase::Drain, fmt::format("the nodes of pool {} cannot be cordoned: {}", pool, left.error().context));
-  if (!left->empty()) tell(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
-  tell(Phase::Drain, "done", fmt::format("the nodes of pool {} are cordoned", pool));
-  return note(Event::Kind::Done, Phase::Drain);
+  if (!left->empty()) print(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
+  print(Phase::Drain, "done", fmt::format("the nodes of pool {} are cordoned", pool));
+  return record(Event::Kind::Done, Phase::Drain);
 }
 
-// How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early, and says
-// why something failed.
+// How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early,
+// and says why something failed.
 bool Runbook::operation_runs() {
   if (operation_.empty()) return false;
   const auto reply = world_.send({arm::Method::Get, operation_});
@@ -187,9 +187,9 @@ void Runbook::wait_as_asked(Phase phase, const Reply& reply, Attempt& attempt) {
   attempt.waited_for = words_of(reply);
   if (reply.retry_after > left) {
     attempt.waited_for += fmt::format("; it asks to wait {} min", minutes_text(reply.retry_after));
-    tell(phase, "wait",
-         fmt::format("ARM asks to wait {} min, longer than the {} min that are left: it ends then, and nothing is sent before",
-                     minutes_text(reply.retry_after), minutes_text(left)));
+    print(phase, "wait",
+          fmt::format("ARM asks to wait {} min, longer than the {} min that are left: it ends then, and nothing is sent before",
+                      minutes_text(reply.retry_after), minutes_text(left)));
   }
   world_.pause(std::min(std::max(reply.retry_after, options_.poll), left));
 }
@@ -197,16 +197,16 @@ void Runbook::wait_as_asked(Phase phase, const Reply& reply, Attempt& attempt) {
 std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt& attempt) {
   const Phase phase = move.phase.value_or(step.phase);
   const std::string what = fmt::format("{} {}", arm::to_text(move.write.method), move.write.target);
-  if (auto failed = note(Event::Kind::Intend, phase, what)) return failed;
-  tell(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
+  if (auto failed = record(Event::Kind::Intend, phase, what)) return failed;
+  print(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
   const auto reply = world_.send(move.write);
   if (const auto why = why_unknown(reply)) {
-    tell(phase, "warning", *why + ": the next look tells what became of it");
+    print(phase, "warning", *why + ": the next look tells what became of it");
     world_.pause(std::min(options_.poll, attempt.deadline - world_.now()));
     return std::nullopt;
   }
-  if (auto failed = note(Event::Kind::Answer, phase, {}, reply->status)) return failed;
-  tell(phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
+  if (auto failed = record(Event::Kind::Answer, phase, {}, reply->status)) return failed;
+  print(phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
   if (reply->status < 300) {
     operation_ = reply->operation;
     why_failed_.clear();
@@ -229,7 +229,7 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt&
 
 std::optional<Ending> Runbook::carry_out(const Step& step) {
   Attempt attempt{world_.now() + step.deadline};
-  tell(step.phase, "begin", fmt::format("{} (at most {} min)", step.title, minutes_text(step.deadline)));
+  print(step.phase, "begin", fmt::format("{} (at most {} min)", step.title, minutes_text(step.deadline)));
   while (true) {
     if (world_.interrupted() == Interrupted::Now)
       return stop(step.phase, fmt::format("in the middle of {}", to_text(step.phase)), Ending::Kind::Interrupted);
@@ -241,7 +241,7 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
     }
     if (operation_runs()) {
       constexpr std::string_view kGoesOn = "ARM's operation goes on";
-      if (attempt.waited_for != kGoesOn) tell(step.phase, "wait", std::string(kGoesOn));
+      if (attempt.waited_for != kGoesOn) print(step.phase, "wait", std::string(kGoesOn));
       attempt.waited_for = kGoesOn;
       world_.pause(options_.poll);
       continue;
@@ -250,7 +250,7 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
     if (!known) {
       if (known.error().kind == ErrorKind::BadInput) return stop(step.phase, known.error().context);
       attempt.waited_for = known.error().context;
-      tell(step.phase, "warning", "the cluster cannot be looked at: " + attempt.waited_for);
+      print(step.phase, "warning", "the cluster cannot be looked at: " + attempt.waited_for);
       world_.pause(options_.poll);
       continue;
     }
@@ -259,10 +259,10 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
       attempt.deadline = world_.now() + options_.nodes;
     const Move move = step.decide(*known);
     switch (move.kind) {
-      case Move::Kind::Done: tell(step.phase, "done", move.why); return note(Event::Kind::Done, step.phase);
+      case Move::Kind::Done: print(step.phase, "done", move.why); return record(Event::Kind::Done, step.phase);
       case Move::Kind::Stop: return stop(step.phase, move.why + why_failed_);
       case Move::Kind::Wait:
-        if (attempt.waited_for != move.why) tell(step.phase, "wait", move.why);
+        if (attempt.waited_for != move.why) print(step.phase, "wait", move.why);
         attempt.waited_for = move.why;
         world_.pause(options_.poll);
         break;
@@ -278,7 +278,8 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
 
 Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   if (auto ended = prepare(inspected)) return *ended;
-  // Whoever takes a run up, perhaps days later, asks for itself: by then another operation may run, and pods may be on the nodes again.
+  // A process that takes a run up, perhaps days later, asks for itself: by then another operation may run, and pods may be on
+  // the nodes again.
   const bool is_taken_up = !inspected;
   bool asked_again = false;
   for (const Step& step : all_steps()) {

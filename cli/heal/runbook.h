@@ -1,9 +1,10 @@
 // runbook.h – a run: the guards, the steps in their order, and what is written down before each.
 //
-// Why: a wedged system pool heals by being made anew (docs/heal.md). Each step is asked with a fresh look at the cluster until it is
-// done (steps/step.h); so a run that was killed is taken up by asking the same steps again.
+// Why: a wedged system pool heals by being made anew (docs/heal.md). Each step is asked with a fresh look at the cluster until
+// it is done (steps/step.h); so a run that was killed is taken up by asking the same steps again.
 //
-// Limits    a deadline for each step; one for the whole run, which ends where the pool is deleted: what puts it back has its own.
+// Limits    a deadline for each step; one for the whole run, which ends where the pool is deleted: what puts it back has its
+//           own.
 // Errors    nothing is undone by itself: a run that stops says what was done, and how to go on.
 #pragma once
 
@@ -65,7 +66,7 @@ class Runbook {
   Result<PoolBodies> bodies_of(const Pool& pool, const Cluster& cluster) const;
   Result<Known> look(const Step& step);
   Result<std::optional<Guard>> ask_guards(const Cluster& cluster, const std::optional<Pool>& pool);
-  std::optional<Ending> note(Event::Kind kind, Phase phase, std::string text = {}, int status = 0);
+  std::optional<Ending> record(Event::Kind kind, Phase phase, std::string text = {}, int status = 0);
   Ending stop(Phase phase, std::string why, Ending::Kind kind = Ending::Kind::Stopped);
   Ending finish(Event::Kind kind, Ending::Kind ending, std::string why);
   bool operation_runs();
@@ -74,7 +75,7 @@ class Runbook {
   std::optional<Ending> interruption(Phase phase);
   bool has_touched_nothing() const { return !pool_goes_ && !journal_.progress().may_be_deleted(); }
   bool stand_in_is_there() const;
-  void tell(Phase phase, std::string_view event, std::string text) const { world_.tell({phase, event, std::move(text)}); }
+  void print(Phase phase, std::string_view event, std::string text) const { world_.print({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }
 
   const World& world_;

@@ -38,11 +38,11 @@ std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
     if (!held && held.error().kind == ErrorKind::BadInput) return stop(phase, held.error().context);
     const std::string why = held ? std::string(kEarlierWrite) : held.error().context;
     if (over(deadline)) return stop(phase, fmt::format("the lease took more than {} min: {}", minutes_text(most), why));
-    if (!std::exchange(was_told, true)) tell(phase, "wait", why);
+    if (!std::exchange(was_told, true)) print(phase, "wait", why);
   }
 }
 
-// Whoever deletes it: with the stand-in in its place the way leads forward.
+// It does not matter who deletes it: with the stand-in in its place the run goes on.
 std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& pool) {
   const Progress& progress = journal_.progress();
   const Target& target = progress.target;
@@ -58,13 +58,14 @@ std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& poo
             "again, create it by hand (the body is \"again\" in {})",
             what, *why_not, progress.snapshot_file));
   }
-  tell(Phase::Recheck, "done", fmt::format("{}, and {} stands in: it is made anew from the snapshot", what, target.stand_in()));
+  print(Phase::Recheck, "done",
+        fmt::format("{}, and {} stands in: it is made anew from the snapshot", what, target.stand_in()));
   pool_goes_ = true;
   return std::nullopt;
 }
 
-// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the storm
-// stays evidence: it grows old while the abort takes its time.
+// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the
+// storm stays evidence: it grows old while the abort takes its time.
 std::optional<Ending> Runbook::recheck() {
   const Target& target = journal_.progress().target;
   const bool aborted = journal_.progress().of(Phase::Abort).intended;
@@ -85,7 +86,7 @@ std::optional<Ending> Runbook::recheck() {
     const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
     if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
     if (*stand_in) return stop(Phase::Recheck, not_needed_text(why, journal_.progress()));
-    tell(Phase::Recheck, "recovered", why);
+    print(Phase::Recheck, "recovered", why);
     if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, why);
     // The abort leaves the cluster Canceled.
     for (const Step& step : all_steps()) {
@@ -97,9 +98,9 @@ std::optional<Ending> Runbook::recheck() {
   const auto bodies = bodies_of(**pool, *cluster);
   if (!bodies) return stop(Phase::Recheck, bodies.error().context);
   if (auto ended = keep(**pool, *bodies, Phase::Recheck)) return ended;
-  tell(Phase::Recheck, "done",
-       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
-  return note(Event::Kind::Done, Phase::Recheck);
+  print(Phase::Recheck, "done",
+        fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
+  return record(Event::Kind::Done, Phase::Recheck);
 }
 
 // While ARM makes it, the cluster is in a state that says nothing.

@@ -1,4 +1,5 @@
-// world.h – everything that a run does to the outside, as functions: the runbook is tried with a simulated ARM and virtual time.
+// world.h – everything that a run does to the outside, as functions: the runbook is tried with a simulated ARM and virtual
+// time.
 #pragma once
 
 #include <functional>
@@ -39,11 +40,12 @@ struct World {
   std::function<Interrupted()> interrupted;
   // Whether the lease is held; false: it waits for a write that began earlier. An error: it is lost.
   std::function<Result<bool>()> lease_held;
-  std::function<void(const Told&)> tell;
-  // Since when ARM may be at what the lease waits for, as lease_held() was told last; nothing: it waits for nothing. Null: no lease.
+  std::function<void(const Told&)> print;
+  // Since when ARM may be at what the lease waits for, as lease_held() was told last; nothing: it waits for nothing. Null: no
+  // lease.
   std::function<std::optional<Duration>()> behind_age{};
-  // What Kubernetes says of a pool's nodes, and a pool emptied of its pods: its nodes are cordoned, or that is an error; what did not
-  // go is the answer, empty if all did. Null: nobody gave access to Kubernetes, or asked for it.
+  // What Kubernetes says of a pool's nodes, and a pool emptied of its pods: its nodes are cordoned, or that is an error; what
+  // did not go is the answer, empty if all did. Null: nobody gave access to Kubernetes, or asked for it.
   std::function<Result<NodeCount>(const std::string& pool)> nodes{};
   std::function<Result<std::string>(const std::string& pool)> drain{};
 };

@@ -1,7 +1,7 @@
 // command_help.h – the command line as plain values: what --help says, for shell completion and man pages.
 //
-// Why: the commands are declared once, to the parser (declare.cc). What is made of that declaration needs neither the parser nor its
-// headers, which are the heaviest of all.
+// Why: the commands are declared once, to the parser (declare.cc). What is made of that declaration needs neither the parser
+// nor its headers, which are the heaviest of all.
 #pragma once
 
 #include <string>

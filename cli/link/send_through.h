@@ -1,4 +1,5 @@
-// send_through.h – one request to ARM the way a tool sends it: through armgate as its proxy, trusting armgate's certificate only.
+// send_through.h – one request to ARM the way a tool sends it: through armgate as its proxy, trusting armgate's certificate
+// only.
 //
 // Limits    `timeout` in all, then TimedOut; 16 MiB of answer.
 // Errors    tell by Error::sent whether ARM may have seen the request.

@@ -111,7 +111,7 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   finished.printed = end_of(printed, size, printed_max);
   finished.is_cut = static_cast<size_t>(size) > printed_max;
   const timespec at_once{};
-  for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
+  for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note_signal(number);
   finished.interruptions = interruptions_;
   finished.is_late = was_late_;
   ::close(printed);
@@ -156,7 +156,7 @@ int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
       wait = {left / 1'000'000'000, left % 1'000'000'000};
     }
     const int number = ::sigtimedwait(&watched_, &info, &wait);
-    note(number);
+    note_signal(number);
     // What the terminal sends (SI_KERNEL) went to the whole group, the program included.
     if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL) ::kill(child, number);
     int status = 0;
@@ -168,8 +168,8 @@ int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
   }
 }
 
-// Who asks a program to end means us as well.
-void CommandRunner::note(int signal_number) {
+// A signal that asks the program to end means armgate as well.
+void CommandRunner::note_signal(int signal_number) {
   const bool asks_to_end =
       signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGQUIT;
   if (asks_to_end) ++interruptions_;

@@ -1,8 +1,8 @@
 // child_command.h – runs another program as if nobody stood between it and the terminal.
 //
 // The program stays in our process group, so the terminal and its signals (Ctrl-C, Ctrl-Z) are its own; what somebody
-// sends to us alone (kill) is passed on. While it runs such signals do nothing to us. Threads   construct it before any
-// other thread exists: the signals are blocked for all of them.
+// sends to us alone (kill) is passed on. While it runs such signals do nothing to us.
+// Threads   construct it before any other thread exists: the signals are blocked for all of them.
 #pragma once
 
 #include <signal.h>
@@ -48,7 +48,7 @@ class CommandRunner {
  private:
   int supervise(pid_t child, std::optional<TimePoint> ends = std::nullopt);
   pid_t start_quietly(char* const* arguments, char* const* variables, int printed) const;
-  void note(int signal_number);
+  void note_signal(int signal_number);
 
   sigset_t watched_{};
   sigset_t before_{};

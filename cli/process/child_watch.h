@@ -1,7 +1,7 @@
 // child_watch.h – a program that we run ends with us, however we end.
 //
-// Why: nobody may go on with a drain behind the back of whoever began it. PR_SET_PDEATHSIG does not do: it is a thread's, and lost where
-// a program execs another from a thread of its own, as some kubectl do. So a process of its own waits for our end.
+// Why: nobody may go on with a drain behind the back of whoever began it. PR_SET_PDEATHSIG does not do: it is a thread's, and
+// lost where a program execs another from a thread of its own, as some kubectl do. So a process of its own waits for our end.
 #pragma once
 
 #include <sys/types.h>

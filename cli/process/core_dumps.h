@@ -5,8 +5,8 @@
 
 namespace armgate {
 
-// The first thing in the program. No crash leaves an image, whatever the system does with those (a pattern that is a pipe asks no
-// limit), and no other process of the same user can look in. Nothing of it goes to the programs that this one starts.
+// The first thing in the program. No crash leaves an image, whatever the system does with those (a pattern that is a pipe asks
+// no limit), and no other process of the same user can look in. Nothing of it goes to the programs that this one starts.
 void hide_memory();
 
 // The contrary, for whoever debugs (core_dumps).

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int kThreads = 2;                                // one command needs no more
 constexpr Duration kConnectMax = std::chrono::seconds(3);  // to a gateway that is said to run already
-// Whoever waits for the command waits for this too; what is still under way then has no client any more.
+// The caller waits for the command and for this too; what is still under way then has no client any more.
 constexpr Duration kDrainMax = std::chrono::seconds(5);
 
 Config private_config(Config config, const ExecRequest& request) {

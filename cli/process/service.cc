@@ -132,7 +132,8 @@ void reopen_log(Gateway& gateway) {
   gateway.log_line(LogLevel::Info, "log-reopened");
 }
 
-// To operators, who may have taken the rules away by mistake, or have written what has no effect. `armgate check` tells all of it.
+// To operators, who may have taken the rules away by mistake, or have written what has no effect. `armgate check` tells all of
+// it.
 void warn_of_rules(Gateway& gateway, const Config& config) {
   for (const rules::Fault& warning : warnings_about_options(config)) {
     if (warning.pointer == "/rules") gateway.log_line(LogLevel::Warning, "no-rules", {{"text", warning.message}});
@@ -250,7 +251,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   bool asked_before = false;
   const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {
     if (std::exchange(asked_before, true))
-      gateway.cut("second-signal");
+      gateway.abort("second-signal");
     else
       gateway.drain(gateway.config().drain_max);
   });

@@ -132,8 +132,8 @@ Result<Shown> read(std::string_view text, Shown (*shown_in)(const json&)) {
 
 using ById = std::map<uint64_t, const ShownWrite*>;
 
-// The write that it waits for in the end, itself if that is not shown. Two looks at different keys may contradict each other, so
-// that a way leads back: then the oldest on it.
+// The write that it waits for in the end, itself if that is not shown. Two looks at different keys may contradict each other,
+// so that a way leads back: then the oldest on it.
 uint64_t root_of(const ShownWrite& write, const ById& by_id) {
   uint64_t oldest = write.id;
   const ShownWrite* at = &write;

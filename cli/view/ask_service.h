@@ -18,8 +18,8 @@ enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 // Its status page (admin.h), JSON. BadInput if the configuration has no admin listener; Unreachable if nobody answers there.
 Result<std::string> fetch_status(const Config& config);
 
-// What it knows of the last writes (record_view.h), JSON; of `resource` (a canonical id) and what is below it, if it is not empty.
-// Errors as of fetch_status().
+// What it knows of the last writes (record_view.h), JSON; of `resource` (a canonical id) and what is below it, if it is not
+// empty. Errors as of fetch_status().
 Result<std::string> fetch_history(const Config& config, size_t most, std::string_view resource, WhichWrites which);
 
 // Releases what holds the resource, JSON that says what that was. BadInput also if nothing holds it or it cannot be released.

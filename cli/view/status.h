@@ -14,8 +14,8 @@ std::string status_text(const ShownStatus& status);
 std::string sick_text(const ShownStatus& status);
 std::string sick_json(const ShownStatus& status);
 
-// Who waits for whom. With a resource (its canonical id) only the queues in which it or what is below it is wanted, each as a
-// whole: whoever stands in the way may be about something else.
+// The queues: which write waits for which. With a resource (its canonical id) only those in which it or what is below it is
+// wanted, each as a whole: the write in the way may be about something else.
 std::string queue_text(const ShownStatus& status, std::string_view resource);
 // The same as JSON.
 std::string queue_json(const ShownStatus& status, std::string_view resource);

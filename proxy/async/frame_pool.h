@@ -1,7 +1,7 @@
 // frame_pool.h – memory for tasks and what lives as long as a request, in which what came back last is given out first.
 //
-// Why: an allocator hands a page's blocks out in turn, so that the memory of tasks that live for microseconds is always one that
-// has left the processor's cache. Here a request runs in what the one before has just used.
+// Why: an allocator hands a page's blocks out in turn, so that the memory of tasks that live for microseconds is always one
+// that has left the processor's cache. Here a request runs in what the one before has just used.
 // Threads   any; each has a pool of its own, and what was taken on another may be given back.
 // Limits    a thread keeps 1 MB, until the process ends; frames of more than 4 KB are allocated as anything else.
 #pragma once

@@ -3,9 +3,9 @@
 // Why our own and not asio::awaitable: thirty tasks serve one GET, and each awaitable costs hundreds of instructions and memory
 // that has left the processor's cache (docs/decisions/0010).
 //
-// A task does nothing until it is awaited. Who awaits it goes on when it has ended, on the same thread. spawn() starts a
-// root task: it awaits a task, which awaits another and so on, and only the last of them can do something. "The root task" means all
-// of them where it says who waits, goes on or is destroyed.
+// A task does nothing until it is awaited. The coroutine that awaits it goes on when it has ended, on the same thread. spawn()
+// starts a root task: it awaits a task, which awaits another and so on, and only the last of them can do something. "The root
+// task" means all of them where it says who waits, goes on or is destroyed.
 //
 // Rules (docs/decisions/0002): no mutex and no view of a temporary is held across co_await; no capturing lambda is a
 // coroutine; clean-up belongs in destructors, because a cancelled coroutine may never run past its await.
@@ -178,8 +178,8 @@ class Parked {
   std::coroutine_handle<> suspended_;  // of its tasks the last
 };
 
-// co_await park(take): the root task waits, and `take` is given it to make it go on later, on its own event loop: neither before `take`
-// has returned nor from within.
+// co_await park(take): the root task waits, and `take` is given it to make it go on later, on its own event loop: neither
+// before `take` has returned nor from within.
 template <class Take>
 class Parking {
  public:

@@ -48,8 +48,8 @@ struct Waiter::State {
 };
 
 Waiter::Waiter(const Executor& executor) : state_(make_pooled<State>(executor)) {}
-// A root task that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own thread may
-// do that, or whoever takes everything down.
+// A root task that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own
+// thread may do that, or whoever takes everything down.
 Waiter::~Waiter() {
   Parked abandoned;  // destroyed after the mutex is free
   MutexLock lock(&state_->mutex);

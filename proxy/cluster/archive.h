@@ -1,5 +1,5 @@
-// archive.h – one description of a value's fields for both directions: `each(archive, value)` names them, and the archive either writes
-// or reads them.
+// archive.h – one description of a value's fields for both directions: `each(archive, value)` names them, and the archive
+// either writes or reads them.
 //
 // Use:  template <class A> void each(A& a, Thing& thing) { a(thing.number, thing.name); }
 #pragma once

@@ -1,5 +1,5 @@
-// bytes.h – values as bytes, and back. What is read was sealed by a replica of the same key, so that a wrong length is a defect or
-// another version's, and ends the reading: every value after it is empty, and ok() says so.
+// bytes.h – values as bytes, and back. What is read was sealed by a replica of the same key, so that a wrong length is a defect
+// or another version's, and ends the reading: every value after it is empty, and ok() says so.
 #pragma once
 
 #include <cstdint>

@@ -200,7 +200,7 @@ void each(A& a, Released& v) {
   a(v.claim, v.some);
 }
 template <class A>
-void each(A& a, LetIn& v) {
+void each(A& a, OwnAdmitted& v) {
   a(v.claim, v.which);
 }
 template <class A>
@@ -271,9 +271,9 @@ void each(A& a, Told& v) {
 
 namespace {
 
-// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts; 5: without
-// bodies that are known by their hashes; 6: without what is read by POST. A row is of the oldest format that has what is in it, so
-// that replicas of before can read it.
+// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts; 5:
+// without bodies that are known by their hashes; 6: without what is read by POST. A row is of the oldest format that has what
+// is in it, so that replicas of before can read it.
 constexpr uint64_t kOldestFormat = 5;
 constexpr uint64_t kFormatWithHashes = 6;
 constexpr uint64_t kFormat = 7;

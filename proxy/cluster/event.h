@@ -1,7 +1,8 @@
-// event.h – what the replicas of a cluster tell each other through their log (docs/decisions/0019): all that changes the shared tables.
+// event.h – what the replicas of a cluster tell each other through their log (docs/decisions/0019): all that changes the shared
+// tables.
 //
-// Why events and not tables: a history, a ledger and a lock table are functions of what happened, in order. Every replica applies the
-// same events in the same order and so knows the same, without asking anybody.
+// Why events and not tables: a history, a ledger and a lock table are functions of what happened, in order. Every replica
+// applies the same events in the same order and so knows the same, without asking anybody.
 //
 // Invariants  no token is in any of them. What a replica must know again when its own event comes back stands behind a pointer
 //             that stays in the process.
@@ -72,10 +73,10 @@ struct PageLost {
   uint64_t shown = 0;
 };
 
-// A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes; where it
-// stood, if its position is reserved. Or a turn (ClaimInfo::is_turn) does.
+// A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes;
+// where it stood, if its position is reserved. Or a turn (ClaimInfo::is_turn) does.
 struct Claimed {
-  // Whoever waits for that; stays in the process.
+  // The write that waits for that; stays in the process.
   struct Asked {
     Waiter* waiter = nullptr;
     std::optional<QueuePosition> position{};
@@ -95,7 +96,8 @@ struct Released {
   std::vector<Hash128> some;
 };
 
-// Its client was sent away, or left, before anything was sent: the position is kept for when it sends the same again, to any replica.
+// Its client was sent away, or left, before anything was sent: the position is kept for when it sends the same again, to any
+// replica.
 struct Reserved {
   ClaimId claim = 0;
 };
@@ -106,7 +108,7 @@ struct Yielded {
 };
 
 // The same client's next writes may go along with a claim.
-struct LetIn {
+struct OwnAdmitted {
   ClaimId claim = 0;
   Own which = Own::Reentrant;
 };
@@ -138,7 +140,8 @@ struct Replayed {
   IntentId intent = 0;
 };
 
-// How what an accepted write began has ended (OperationResults::Ended). Of several who saw that of one write the first in the log counts.
+// How what an accepted write began has ended (OperationResults::Ended). Of several who saw that of one write the first in the
+// log counts.
 struct ResultSeen {
   Hash128 resource{};
   std::string id;
@@ -186,7 +189,7 @@ struct EndTold {
   std::string body;
 };
 
-// Whoever has this identity polls an operation URL of armgate's own, but not at the replica that may send its write again.
+// A client with this identity polls an operation URL of armgate's own, but not at the replica that may send its write again.
 struct OwnedPolled {
   Hash128 operation{};
   Hash128 principal{};
@@ -202,7 +205,7 @@ struct Imported {
   std::optional<WallTime> since{};  // PreviousProcess::since
 };
 
-using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, OwnAdmitted, Intended, Settled, Finished, SendingEvent,
                            Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft,
                            Reserved, Yielded, AbortTaken, ShownAgain, PageShownAgain>;
 

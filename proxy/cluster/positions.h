@@ -1,14 +1,14 @@
 // positions.h – which rows of the log were there at a point of this machine's time.
 //
-// Why: a client may be answered by one replica and write to another a millisecond later. What it was shown counts as shown before
-// its write came only if that is certain; clocks of machines say nothing of each other, but a question to the engine does: its
-// time lay between the asking and the answer.
+// Why: a client may be answered by one replica and write to another a millisecond later. What it was shown counts as shown
+// before its write came only if that is certain. The clocks of two machines cannot be compared. A question to the engine can:
+// the engine's time lay between the asking and the answer.
 //
-// Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later. It holds while the engine's clock
-//            goes as fast as this machine's. A jump of it shows in the next answer, for that contradicts the one before; until then
-//            (a tenth of the membership lease: so often the engine is asked, however much there is to tell) a row that was begun after
-//            a jump back may be named. So it may after a jump that no answer contradicts: one shorter than two round trips and the
-//            drift since.
+// Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later. This holds while the
+//            engine's clock goes as fast as this machine's. If the engine's clock jumps back, its next answer contradicts the
+//            one before and shows the jump. The engine is asked at least every tenth of the membership lease; until that answer
+//            a row that was begun after the jump may be named. The same holds for a jump that no answer contradicts: one
+//            shorter than two round trips and the drift since.
 // Threads   any.
 #pragma once
 
@@ -26,8 +26,8 @@ using EngineTime = int64_t;
 
 class Positions {
  public:
-  // The engine said `told` between these two. If its clock cannot have come there from what it had said before, it has jumped, and only
-  // what it says from now on counts.
+  // The engine said `told` between these two. If its clock cannot have come there from what it had said before, it has jumped,
+  // and only what it says from now on counts.
   void learn(TimePoint asked, TimePoint answered, EngineTime told);
   // Whether the engine is to be asked again: nothing is known of it, or it was asked so long ago.
   bool is_due(TimePoint now, Duration every) const;

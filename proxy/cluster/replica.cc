@@ -35,7 +35,7 @@ size_t bytes_of(const policy::Event& event) {
   return refused == nullptr ? 0 : bytes_of(refused->refusal.requested_body) + bytes_of(refused->refusal.found);
 }
 
-// Of what is large in it.
+// The bytes of the large parts of an event.
 size_t bytes_of(const Event& event) {
   if (const auto* told = std::get_if<Told>(&event)) return bytes_of(told->event);
   if (const auto* page = std::get_if<PageShown>(&event)) return bytes_of(page->page.body);
@@ -45,7 +45,7 @@ size_t bytes_of(const Event& event) {
 
 }  // namespace
 
-// Who waits until something is logged.
+// Waits until something is logged.
 struct Replica::Pending {
   Pending(const Executor& executor, uint64_t upto_) : waiter(executor), upto(upto_) {}
   Waiter waiter;
@@ -59,7 +59,7 @@ class Replica::Keeper final : public ClaimKeeper {
   Keeper(Replica& replica, ClaimId claim) : replica_(replica), claim_(claim) {}
   uint64_t claim() const override { return claim_; }
   void give_back(const std::vector<Hash128>& some) override { replica_.post(Released{claim_, some}); }
-  void admit_own(Own which) override { replica_.post(LetIn{claim_, which}); }
+  void admit_own(Own which) override { replica_.post(OwnAdmitted{claim_, which}); }
   void yield() override { replica_.post(Yielded{claim_}); }
 
  private:

@@ -1,13 +1,14 @@
 // replica.h – this process as one of several: what it tells the others, and what it makes of what all of them told.
 //
-// Why one log: histories, ledgers and the lock table are functions of events in order. If every replica applies the same
-// events in the same order, a write is granted its keys by all of them or by none, and whoever is granted them knows all that was
-// told before (docs/decisions/0019).
+// Why one log: histories, ledgers and the lock table are functions of events in order. If every replica applies the same events
+// in the same order, a write is granted its keys by all of them or by none, and whoever is granted them knows all that was told
+// before (docs/decisions/0019).
 //
 // Invariants
 //   1. Nothing changes the shared tables before it stands in the log: post() only queues.
 //   2. After flush() everything that was told before, by anybody, has been applied here.
-//   3. A dead replica's claims end. What it sent may be at ARM: the keys of sent writes go to the replica that reported its death.
+//   3. A dead replica's claims end. What it sent may be at ARM: the keys of sent writes go to the replica that reported its
+//      death.
 // Threads   any; apply() and next_batch() the log's alone. No table is called under a mutex of its own.
 // Limits    Options: what waits for the log.
 #pragma once
@@ -67,8 +68,8 @@ struct Row {
   std::string events;
 };
 
-// A write whose sender is dead, and its keys. Every replica looks for its end, with what tokens come to it; whoever sees it first gives
-// the keys back for all.
+// A write whose sender is dead, and its keys. Every replica looks for its end, with what tokens come to it; whoever sees it
+// first gives the keys back for all.
 struct AdoptedWrite {
   IntentId intent = 0;
   JournaledWrite write;
@@ -125,8 +126,8 @@ class Replica final : public Teller {
   using Teller::tell;
   void tell(SendingEvent event) override;
 
-  // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call. `until`:
-  // nothing, it may stand there later.
+  // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call.
+  // `until`: nothing, it may stand there later.
   Task<std::optional<uint64_t>> flush(const Executor& executor, TimePoint until);
 
   struct ClaimAnswer {
@@ -230,7 +231,7 @@ class Replica final : public Teller {
   void on(ReplicaId author, PageLost event, uint64_t row, Moment moment);
   void on(ReplicaId author, Claimed event, uint64_t row, Moment moment);
   void on(ReplicaId author, Released event, uint64_t row, Moment moment);
-  void on(ReplicaId author, LetIn event, uint64_t row, Moment moment);
+  void on(ReplicaId author, OwnAdmitted event, uint64_t row, Moment moment);
   void on(ReplicaId author, Intended event, uint64_t row, Moment moment);
   void on(ReplicaId author, Settled event, uint64_t row, Moment moment);
   void on(ReplicaId author, Finished event, uint64_t row, Moment moment);
@@ -258,7 +259,7 @@ class Replica final : public Teller {
   void end_claim(ClaimId id);
   bool has_begun(const TurnOf& turn) const;
   void end_turn(const TurnOf& turn);
-  void bury(ReplicaId dead, ReplicaId heir, Moment moment);
+  void apply_tombstone(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);
   QueuePosition kept_for(ClaimId claim, QueuePosition& position);
   void note_order(ReplicaId author, uint64_t given, uint64_t order);

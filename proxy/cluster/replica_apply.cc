@@ -17,8 +17,8 @@ constexpr size_t kOrdersKept = 100'000;  // receipts come within minutes
 // A moment of the log in place of the one that its author had: gives the order that it had.
 uint64_t move_to(policy::StateShown& event, Moment moment) {
   const uint64_t given = event.at.order;
-  // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row that was
-  // there before (order_at), and others wrote between that and its own row.
+  // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row
+  // that was there before (order_at), and others wrote between that and its own row.
   if (event.asked == given) event.asked = moment.order;
   event.at = moment;
   return given;
@@ -74,7 +74,7 @@ bool Replica::apply(const Row& row) {
     events = *std::move(read);
   }
   uint64_t order = order_in(row.number, 0);
-  for (const ReplicaId dead : row.dead) bury(dead, row.author, {order, then});
+  for (const ReplicaId dead : row.dead) apply_tombstone(dead, row.author, {order, then});
   if (row.reads_missing) tables_->resources.forget_shown_until(order);
   const size_t count = events.size();
   for (Event& event : events) apply(row.author, std::move(event), row.number, {++order, then});
@@ -107,7 +107,7 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
     if (lost->shown == 0) return;
   }
   if (auto* const shown = std::get_if<policy::StateShown>(&event.event))
-    shown->rendering.body = bodies_->note(std::move(shown->rendering.body), moment.time);
+    shown->rendering.body = bodies_->remember(std::move(shown->rendering.body), moment.time);
   apply_state(author, event.resource, std::move(event.event), moment);
 }
 
@@ -130,7 +130,7 @@ void Replica::apply_state(ReplicaId author, const Hash128& resource, policy::Eve
 }
 
 void Replica::on(ReplicaId author, PageShown event, uint64_t, Moment moment) {
-  event.page.body = bodies_->note(std::move(event.page.body), moment.time);
+  event.page.body = bodies_->remember(std::move(event.page.body), moment.time);
   apply_page(author, event.client, std::move(event.page), moment);
 }
 
@@ -187,7 +187,7 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
     event.asked->position = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
   if (is_turn) turns_.emplace(turn, event.claim);
-  // Whoever begins later must know why it goes first.
+  // A replica that begins later must know why this claim goes first.
   const auto keep_row_of = [&](ClaimId former) {
     KeptClaim& taker = claims_.at(event.claim);
     taker.row = std::min(taker.row, claims_.at(former).row);
@@ -244,7 +244,8 @@ void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
   if (kept == claims_.end()) return;
   if (event.some.empty()) return end_claim(event.claim);
-  // Who began with a log that was cut may not know why it went before others, and lets it wait: all goes back in the end.
+  // A replica that began with a log that was cut may not know why this claim went before others, and may still let it wait.
+  // Then nothing goes back here; end_claim() gives all of it back.
   if (kept->second.position.granted()) kept->second.position.give_back_here(event.some);
 }
 
@@ -263,9 +264,9 @@ void Replica::end_claim(ClaimId id) {
   if (!keys.empty() && tables_->ended) tables_->ended(keys);
 }
 
-void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
+void Replica::on(ReplicaId, OwnAdmitted event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
-  if (kept != claims_.end()) kept->second.position.let_own_in_here(event.which);
+  if (kept != claims_.end()) kept->second.position.admit_own_here(event.which);
 }
 
 // Each counts its own: added up over all replicas every operation counts once.
@@ -326,8 +327,9 @@ void Replica::on(ReplicaId author, AbortTaken event, uint64_t, Moment) {
   if (author != options_.id && tables_->abort_taken) tables_->abort_taken(event);
 }
 
-// What waited is gone. What may have been sent keeps its keys, and all see to it.
-void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
+// A row marks a replica as dead. Its writes that waited are gone. What may have been sent keeps its keys, and all replicas look
+// after it.
+void Replica::apply_tombstone(ReplicaId dead, ReplicaId heir, Moment moment) {
   // Nobody listens there any more, and what was told may not have arrived.
   askers_at(dead)->gone.store(true, std::memory_order_release);
   std::map<ClaimId, IntentId> sent;  // the newest of each: what was sent before it is over (request/operation/send_again.h)

@@ -15,7 +15,7 @@ Hash128 ToldBodies::hash_of(const policy::KeptBody& body) const {
   return hasher_.hash_fields(std::string_view(kind, sizeof kind), body.target, body.etag.value_or(""), bytes);
 }
 
-policy::SharedBody ToldBodies::note(policy::SharedBody body, TimePoint told) {
+policy::SharedBody ToldBodies::remember(policy::SharedBody body, TimePoint told) {
   if (!is_worth_it(body)) return body;
   if (told_.size() >= sweep_at_) sweep();
   One& one = told_[hash_of(*body)];
@@ -37,7 +37,7 @@ policy::SharedBody ToldBodies::find(const Hash128& hash) const {
   return found == told_.end() ? nullptr : found->second.body.lock();
 }
 
-// Of what nobody keeps any more.
+// Forgets the bodies that no table keeps any more.
 void ToldBodies::sweep() {
   absl::erase_if(told_, [](const auto& entry) { return entry.second.body.expired(); });
   sweep_at_ = std::max(kFirstSweep, 2 * told_.size());

@@ -1,13 +1,16 @@
-// told_bodies.h – the bodies that stand in the log, known by hashes: who shows one of them again tells no more than its hash.
+// told_bodies.h – the bodies that stand in the log, known by hashes: a replica that shows one of them again tells only its
+// hash.
 //
-// Why: whoever polls is shown the same again and again, and each time the whole of it would go into the log.
+// Why: a client that polls is shown the same body again and again, and each time all of it would go into the log.
 //
 // Invariants
 //   1. A hash stands for exactly these bytes and what is kept with them, or for nothing: never for another body.
-//   2. Only what stands earlier in the log, or in the same row, is told by its hash, and for kToldByHashMax after it was told as a whole:
-//      rows stay longer than what was shown counts by at least twice that, so that who begins later has both, or needs neither.
-//   3. No body is kept for this: one that no table keeps any more is told as a whole again. Who let go of one that others still have
-//      knows of a state for a while what those know of all beyond their budgets: its ETag alone.
+//   2. A body is told by its hash only if the whole body stands earlier in the log or in the same row, and only for
+//      kToldByHashMax after that. Rows are kept longer than what was shown counts, by at least twice kToldByHashMax. So a
+//      replica that begins later has both rows or needs neither.
+//   3. No body is kept for this: one that no table keeps any more is told as a whole again. A replica that has dropped a body
+//      which others still keep knows only the ETag of that state for a while, as every replica does of states beyond its
+//      budget.
 // Threads   the log's alone.
 #pragma once
 
@@ -31,7 +34,7 @@ class ToldBodies {
   Hash128 hash_of(const policy::KeptBody& body) const;
 
   // It stands in the log as a whole, from then on. Gives the one to keep: the same bytes are one body.
-  policy::SharedBody note(policy::SharedBody body, TimePoint told);
+  policy::SharedBody remember(policy::SharedBody body, TimePoint told);
   // Whether the hash may stand for it in the next row.
   bool is_told(const Hash128& hash, TimePoint now) const;
   // Null: it is not known here.

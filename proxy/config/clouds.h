@@ -1,4 +1,5 @@
-// clouds.h – the hosts of the Resource Managers of Azure's clouds, by the names that these have in the Azure CLI (`az cloud list`).
+// clouds.h – the hosts of the Resource Managers of Azure's clouds, by the names that these have in the Azure CLI (`az cloud
+// list`).
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace armgate {
 
-// Patterns for `intercept`. `name`: lower case. "azurestack:REGION.DOMAIN" stands for an Azure Stack Hub, whose hosts differ from one
-// to the next. Nothing: no cloud has this name.
+// Patterns for `intercept`. `name`: lower case. "azurestack:REGION.DOMAIN" stands for an Azure Stack Hub, whose hosts differ
+// from one to the next. Nothing: no cloud has this name.
 std::optional<std::vector<std::string>> hosts_of_cloud(std::string_view name);
 
 // For messages.

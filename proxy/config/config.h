@@ -1,7 +1,9 @@
 // config.h – everything an operator can set, as one plain value, and how it gets from files into it.
 //
 // Why: only the gateway and the command line include this header; every other component takes its own small Options, so that no
-// component depends on all options. Names, bounds and meanings stand in option_table.cc; the defaults stand here.
+// component depends on all options. Names, bounds and meanings stand in option_table.cc. The defaults stand here; components
+// repeat those that they take, for tests and the simulator, and tests/proxy/gateway/options_test.cc holds the two equal
+// (docs/decisions/0020).
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// option_checks.h – what the texts of options must be: each check gives a complaint, or nothing, and may bring the text into its
-// canonical form (rules::TextCheck).
+// option_checks.h – what the texts of options must be: each check gives a complaint, or nothing, and may bring the text into
+// its canonical form (rules::TextCheck).
 #pragma once
 
 #include <optional>

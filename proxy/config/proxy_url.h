@@ -24,8 +24,8 @@ struct ProxyLocation {
   std::string place() const;    // the same with "localhost" as an address
 };
 
-// Reads "http://USER:PASSWORD@HOST:PORT"; the scheme, user, password and port may be left out. The context of an error is the end of
-// a sentence that begins with the text, which it does not repeat.
+// Reads "http://USER:PASSWORD@HOST:PORT"; the scheme, user, password and port may be left out. The context of an error is the
+// end of a sentence that begins with the text, which it does not repeat.
 Result<ProxyLocation> parse_proxy_url(std::string_view url);
 
 }  // namespace armgate

@@ -54,8 +54,9 @@ std::string joined(std::string first, const std::string& second) {
   return first + second;
 }
 
-// What an entry of NO_PROXY means without its port and the dots and the star about its name: "*.Azure.com.:443" is "azure.com". Empty:
-// every host. A port counts for Go alone, and a dot at the end is to curl what it is to DNS; to leave an entry out is never wrong.
+// What an entry of NO_PROXY means without its port and the dots and the star about its name: "*.Azure.com.:443" is "azure.com".
+// Empty: every host. A port counts for Go alone, and a dot at the end is to curl what it is to DNS; to leave an entry out is
+// never wrong.
 std::string domain_of(std::string_view entry) {
   const size_t colon = entry.find(':');
   const bool is_ipv6 = colon != entry.npos && entry.find(':', colon + 1) != entry.npos;

@@ -47,8 +47,8 @@ std::string usage_hint(const std::string& proxy, const std::string& ca);
 // What to say if the environment names a proxy that is not armgate, and the variables take its place. Else empty.
 std::string other_proxy_notice(const Environment& present);
 
-// The first entry of a NO_PROXY, in lower case, that leads some tool's requests around armgate to a host that is intercepted by name, or
-// to all of a pattern, on port 443; and that host or pattern. A name below a pattern may be another service's.
+// The first entry of a NO_PROXY, in lower case, that leads some tool's requests around armgate to a host that is intercepted by
+// name, or to all of a pattern, on port 443; and that host or pattern. A name below a pattern may be another service's.
 struct EntryAround {
   std::string entry;
   std::string host;

@@ -1,7 +1,7 @@
 // ending.h – the end of the process comes in any case.
 //
-// Why: after the last answer only log lines are left to be written. A pipe whose reader has stopped reading would keep the process
-// until it is killed, which looks like a stop that failed.
+// Why: after the last answer only log lines are left to be written. A pipe whose reader has stopped reading would keep the
+// process until it is killed, which looks like a stop that failed.
 #pragma once
 
 namespace armgate {

@@ -73,7 +73,7 @@ class EventLoop {
   RequestMetrics metrics_;
   Rng rng_;
   boost::asio::io_context io_{1};
-  // Whoever may open tunnels can ask for names that nobody answers for: ARM's must not wait behind them.
+  // A client that may open tunnels can ask for names that nobody answers for: ARM's must not wait behind them.
   net::NameResolver arm_names_;
   net::NameResolver tunnel_names_;
   std::unique_ptr<net::Interceptor> interceptor_;

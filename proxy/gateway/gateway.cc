@@ -182,18 +182,19 @@ void Gateway::drain(Duration limit) {
     if (common_->draining.exchange(true)) return;
     common_->log_line(LogLevel::Info, "draining");
     const Duration delay = common_->config.drain_delay;
-    if (delay == Duration::zero()) return close_doors(limit);
-    delay_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + delay, [this, limit] { close_doors(limit); });
+    if (delay == Duration::zero()) return close_listeners(limit);
+    delay_ =
+        common_->clock.call_at(io().get_executor(), common_->clock.now() + delay, [this, limit] { close_listeners(limit); });
   });
 }
 
-// Whoever is under way ends.
-void Gateway::close_doors(Duration limit) {
+// What is under way goes on to its end.
+void Gateway::close_listeners(Duration limit) {
   const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
   last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {
     for (auto& loop : loops_) loop->stop_waiting();
   });
-  limit_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + limit, [this] { cut("drain-limit"); });
+  limit_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + limit, [this] { abort("drain-limit"); });
   for (auto& loop : loops_) {
     loop->drain([this] {
       boost::asio::post(io(), [this] {
@@ -203,7 +204,7 @@ void Gateway::close_doors(Duration limit) {
   }
 }
 
-void Gateway::cut(std::string_view why) {
+void Gateway::abort(std::string_view why) {
   for (const Store::Unfinished& write : common_->store->unfinished()) {
     common_->log_line(LogLevel::Warning, "write-cut-off",
                       {{"method", write.method},

@@ -1,8 +1,8 @@
 // gateway.h – the composition root: the only place that knows every part and puts them together.
 //
-// Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own.
-// drain() ends it in order; cut() at once. Threads   open, run, start, join and the destructor: the owner's. drain()
-// and log_line(): any. cut(): the io() loop's.
+// Usage     open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own. drain()
+//           ends it in order; abort() at once.
+// Threads   open, run, start, join and the destructor: the owner's. drain() and log_line(): any. abort(): the io() loop's.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -32,7 +32,7 @@ struct GatewayCommon;
 
 class Gateway {
  public:
-  // Reads the authority, opens the log, binds the doors. BadInput if the configuration does not allow that.
+  // Reads the authority, opens the log, binds the listeners. BadInput if the configuration does not allow that.
   static Result<std::unique_ptr<Gateway>> open(Config config);
   ~Gateway();  // only if it never ran; see leave()
 
@@ -45,25 +45,25 @@ class Gateway {
   boost::asio::io_context& io();  // the first loop's, for signals
   void log_line(LogLevel level, std::string_view name, Log::Fields fields = {});
 
-  // Its rules and its mode, for the requests that arrive from now on; unfinished writes keep what they were planned with. All other options
-  // stay as they are. Gives how many sets of rules of before still count for that reason. Any thread.
+  // Its rules and its mode, for the requests that arrive from now on; unfinished writes keep what they were planned with. All
+  // other options stay as they are. Gives how many sets of rules of before still count for that reason. Any thread.
   size_t use(const Config& changed);
 
   void run();
   void start();
   void join();
 
-  // No new connections; running exchanges finish within `limit`, then run() returns. Shortly before the limit whatever only waits
-  // is told to come again. A second call does nothing.
+  // No new connections; running exchanges finish within `limit`, then run() returns. Shortly before the limit whatever only
+  // waits is told to come again. A second call does nothing.
   void drain(Duration limit);
-  void cut(std::string_view why);
+  void abort(std::string_view why);
 
-  // Ends the process, after run() or join(). Whoever follows operations and keeps positions in queues, and exchanges that were cut, are parked
-  // in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
+  // Ends the process, after run() or join(). Watchers of operations, keepers of reservations and exchanges that were aborted
+  // are parked in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
   [[noreturn]] void leave(int exit_code);
 
  private:
-  void close_doors(Duration limit);
+  void close_listeners(Duration limit);
   explicit Gateway(std::unique_ptr<GatewayCommon> common);
   void take_up(const PreviousProcess& former);
   void stop(std::string_view why);

@@ -177,10 +177,11 @@ std::optional<net::ServerOptions> admin_listener(const Config& config) {
   if (config.listen.admin.empty()) return std::nullopt;
   net::ServerOptions options = listener(config, config.listen.admin, 0, net::ListenerKind::Plain);
   options.connections_max = kAdminConnectionsMax;
-  // Whoever may come must not keep those out who look whether it is alive.
+  // No caller of this listener may keep liveness probes out: bodies are small, and waits are short.
   options.session.limits.request_body_bytes_max = kLeaseBytesMax;
   options.session.limits.request_body_is_option = false;
-  // Who looks every few seconds must not find the kept connection closed at the very moment it is used.
+  // A monitor that asks every few seconds would sometimes find its kept connection closed at the moment when it uses it. So
+  // each request has a connection of its own.
   options.session.one_request_each = true;
   options.session.idle_max = options.session.head_max = options.session.body_max = options.session.write_max = kAdminWaitMax;
   return options;

@@ -14,8 +14,9 @@
 
 namespace armgate {
 
-// Notes the proxy that the environment names if the configuration leaves that open, and says what there is to say about it: a line
-// with its end, or nothing. One that is armgate counts for none; of the one in ARMGATE_ACTIVE, which led here, there is nothing to say.
+// Notes the proxy that the environment names if the configuration leaves that open, and says what there is to say about it: a
+// line with its end, or nothing. One that is armgate counts for none; of the one in ARMGATE_ACTIVE, which led here, there is
+// nothing to say.
 std::string adopt_environment_proxy(Config& config, const Environment& environment);
 
 // What is wrong with the configured proxy in this environment; empty if nothing is.

@@ -1,7 +1,8 @@
 // connect_answer.h – reads what a proxy answers to CONNECT.
 //
-// Why another parser than head_parser.h: that one refuses what has two readings and takes out what is for proxies, since a message
-// is passed on. This one passes nothing on: it finds out whether the tunnel stands and, if not, what the proxy says of the reason.
+// Why another parser than head_parser.h: that one refuses what has two readings and takes out what is for proxies, since a
+// message is passed on. This one passes nothing on: it finds out whether the tunnel stands and, if not, what the proxy says of
+// the reason.
 // Threads   any; nothing is shared.
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace armgate::http {
 
-// Framing does not count: a 2xx has no content (RFC 9110 §9.3.6), after anything else the connection is closed. The texts are short
-// and may go to a terminal.
+// Framing does not count: a 2xx has no content (RFC 9110 §9.3.6), after anything else the connection is closed. The texts are
+// short and may go to a terminal.
 struct ConnectAnswer {
   int status = 0;
   std::string reason;

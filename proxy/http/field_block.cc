@@ -33,8 +33,8 @@ struct KnownField {
   Often often = Often::Any;
 };
 
-// End-to-end fields are here if two of them would be two identities, two preconditions or two kinds of content, or to protect them
-// from Connection.
+// End-to-end fields are here if two of them would be two identities, two preconditions or two kinds of content, or to protect
+// them from Connection.
 constexpr std::array kKnownFields = {
     KnownField{"te", Role::HopByHop},
     KnownField{"date"},
@@ -76,8 +76,8 @@ constexpr std::array kKnownFields = {
 constexpr size_t kUsualFields = 16;
 static_assert(kKnownFields.size() <= 64, "FieldReader::seen_ has one bit for each");
 
-// Length, first and last letter tell the known names apart, so that a field is compared with one name at most: each stands at a place
-// of its own, with a factor that is looked for at compile time.
+// Length, first and last letter tell the known names apart, so that a field is compared with one name at most: each stands at a
+// place of its own, with a factor that is looked for at compile time.
 constexpr uint8_t kNone = 0xff;
 using Places = std::array<uint8_t, 256>;
 

@@ -33,8 +33,8 @@ enum class KeepLength { Never, IfZero, Always };
 // Content-Lengths), and a Connection field that names a field which armgate or ARM decides by.
 Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source, KeepLength keep_length);
 
-// An error on the account of who sent the message. `context`: what is wrong and, behind a semicolon, what to do, which is of use to
-// a client alone: of ARM's answer is told what is wrong, and that an option which it breaks can be raised.
+// An error on the account of who sent the message. `context`: what is wrong and, behind a semicolon, what to do, which is of
+// use to a client alone: of ARM's answer is told what is wrong, and that an option which it breaks can be raised.
 Error refusal(ErrorSource source, ErrorKind kind, std::string context);
 
 }  // namespace armgate::http

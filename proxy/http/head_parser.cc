@@ -121,8 +121,8 @@ Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
   return {};
 }
 
-// Of a target of CONNECT, for people: without what could be a password, and not all of a long one. That there was something before the
-// host is shown, as it is what is wrong.
+// Of a target of CONNECT, for people: without what could be a password, and not all of a long one. That there was something
+// before the host is shown, as it is what is wrong.
 std::string shown(std::string_view target) {
   constexpr size_t kShownMax = 100;
   const size_t at = target.rfind('@');

@@ -68,24 +68,24 @@ struct ParsedResponseHead {
 // Callers refuse with head_too_large() once more than head_bytes_max bytes hold no end.
 std::optional<size_t> find_head_end(std::string_view bytes, size_t from);
 
-// How many bytes of empty lines come before a request line: they are no part of the request, and some clients end content with one
-// (RFC 9112 §2.2). Callers drop them first.
+// How many bytes of empty lines come before a request line: they are no part of the request, and some clients end content with
+// one (RFC 9112 §2.2). Callers drop them first.
 size_t empty_lines_before(std::string_view bytes);
 
 // The refusal of a head that does not end within the limit.
 Error head_too_large(const Limits& limits, ErrorSource source);
 
-// `head` ends with the empty line. A CONNECT request has an authority-form target (host:port); every other one an
-// origin-form target, which begins with a slash, or a whole https URL, whose host counts in place of Host's and whose path and query
-// become the target (RFC 9112 §3.2.2). An HTTP/1.0 CONNECT may lack Host (Python's http.client before 3.12),
-// and Host of a CONNECT need not be the target (RFC 9112 §3.2.2: a proxy goes by the target).
+// `head` ends with the empty line. A CONNECT request has an authority-form target (host:port); every other one an origin-form
+// target, which begins with a slash, or a whole https URL, whose host counts in place of Host's and whose path and query become
+// the target (RFC 9112 §3.2.2). An HTTP/1.0 CONNECT may lack Host (Python's http.client before 3.12), and Host of a CONNECT
+// need not be the target (RFC 9112 §3.2.2: a proxy goes by the target).
 Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits& limits);
 
 // `request_method` decides whether content follows (RFC 9112 §6.3). 101 is refused, other 1xx are interim.
 Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits, arm::Method request_method);
 
-// For a request on a connection that leads to one host: Host must be that. Its port may be left out if it is 443. `host`: lower case,
-// without port. Refuses a CONNECT there as well.
+// For a request on a connection that leads to one host: Host must be that. Its port may be left out if it is 443. `host`: lower
+// case, without port. Refuses a CONNECT there as well.
 enum class LedBy {
   Tunnel,    // CONNECT to host and port
   Listener,  // TLS at once (listen.tls), on `port`: 443, for which the host is asked there, stands for it too

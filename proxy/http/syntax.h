@@ -72,8 +72,8 @@ inline bool is_target(std::string_view text) {
   return !text.empty();
 }
 
-// Where the first byte from `from` on stands that no field value may have, or npos. 16 bytes at a time: most of a head is values,
-// and tokens are long.
+// Where the first byte from `from` on stands that no field value may have, or npos. 16 bytes at a time: most of a head is
+// values, and tokens are long.
 inline size_t find_no_value_char(std::string_view text, size_t from) {
   using sixteen_bytes::Block;
   for (; from + sizeof(Block) <= text.size(); from += sizeof(Block)) {
@@ -101,10 +101,10 @@ struct Authority {
   std::optional<uint16_t> port;  // 1 to 65535
 };
 
-// host[:port] as a Host field or a CONNECT target holds it: a name of labels of letters, digits, '-' and '_', an IPv4
-// address, or an IPv6 address in brackets. One dot at the end of a name or an IPv4 address is taken off: it stands for the root
-// (RFC 3986 §3.2.2), and whoever compares hosts must find the same one. Nothing for all else: user information, commas, escapes,
-// an empty label, an empty port or one out of range.
+// host[:port] as a Host field or a CONNECT target holds it: a name of labels of letters, digits, '-' and '_', an IPv4 address,
+// or an IPv6 address in brackets. One dot at the end of a name or an IPv4 address is taken off: it stands for the root (RFC
+// 3986 §3.2.2), and whoever compares hosts must find the same one. Nothing for all else: user information, commas, escapes, an
+// empty label, an empty port or one out of range.
 std::optional<Authority> parse_authority(std::string_view text);
 
 // Calls `each` with every non-empty element of a comma-separated list (RFC 9110 §5.6.1) until it returns false.

@@ -3,8 +3,8 @@
 
 namespace armgate::journal {
 
-// Process: armgate's end, however sudden. Power: that of the machine too, at the price of waiting for the disk once for each group
-// of records.
+// Process: armgate's end, however sudden. Power: that of the machine too, at the price of waiting for the disk once for each
+// group of records.
 enum class Durability { Process, Power };
 
 }  // namespace armgate::journal

@@ -33,13 +33,13 @@ class Journal::Pending {
   }
 
   // By the writer thread: false if nobody waits any more; then it is not written.
-  bool take() { return settle(State::Taken); }
+  bool take() { return move_to(State::Taken); }
   // By whoever waited: false if it is being written.
-  bool abandon() { return settle(State::Abandoned); }
+  bool abandon() { return move_to(State::Abandoned); }
 
  private:
   enum class State { Waiting, Taken, Abandoned };
-  bool settle(State next) {
+  bool move_to(State next) {
     State expected = State::Waiting;
     return state_.compare_exchange_strong(expected, next) || expected == next;
   }
@@ -111,8 +111,9 @@ bool Journal::enqueue(Entry entry) {
   return true;
 }
 
-// Requires: the mutex is held. Beyond the bound goes what can be done without: counts of replays, and all but a resource's last state.
-// Outcomes and ends stay: there are no more of them than intents. What is left is looked through again when it has doubled.
+// Requires: the mutex is held. Beyond the bound goes what can be done without: counts of replays, and all but a resource's last
+// state. Outcomes and ends stay: there are no more of them than intents. What is left is looked through again when it has
+// doubled.
 void Journal::make_room() {
   if (queue_.size() <= crowded_) return;
   std::set<std::string, std::less<>> seen;

@@ -1,7 +1,8 @@
 // journal.h – the Store that outlives the process: the journal file, written by a thread of its own.
 //
-// A write waits until its intent is in the file; all that came meanwhile goes with it in one transaction. Outcomes and ends wait for
-// nobody. While the file cannot be written, intents fail, so that nothing is sent, and outcomes are kept for the next try.
+// A write waits until its intent is in the file; all that came meanwhile goes with it in one transaction. Outcomes and ends
+// wait for nobody. While the file cannot be written, intents fail, so that nothing is sent, and outcomes are kept for the next
+// try.
 // Threads   any; close() and the destructor the owner's, the latter when nobody waits for a record any more.
 // Limits    Options.
 #pragma once

@@ -1,9 +1,9 @@
 // journal_file.h – the journal on disk: one row for each write, in a SQLite database.
 //
-// The rows hold who (keyed hash, label and tool), what (method, host, path, api-version, keyed hashes, names of the members that it
-// changed), when and how it went, with the codes of ARM's errors. No body and
-// no token is in them, nor what a request had in its query. An operation's URL is there as long as the operation may run, without
-// its query, which is signed, from then on. The key of the hashes is in the file too: it is the file of one armgate, mode 0600.
+// The rows hold who (keyed hash, label and tool), what (method, host, path, api-version, keyed hashes, names of the members
+// that it changed), when and how it went, with the codes of ARM's errors. No body and no token is in them, nor what a request
+// had in its query. An operation's URL is there as long as the operation may run, without its query, which is signed, from then
+// on. The key of the hashes is in the file too: it is the file of one armgate, mode 0600.
 // Threads   one at a time.
 #pragma once
 
@@ -31,8 +31,9 @@ namespace armgate::journal {
 
 class JournalFile {
  public:
-  // Makes the file if there is none, with `fresh_key`, and writes to it. BadInput, with the remedy: others can read it, it is another
-  // user's, a newer armgate made it, it is damaged or no journal. Internal, what may pass: another process has it, the disk is full.
+  // Makes the file if there is none, with `fresh_key`, and writes to it. BadInput, with the remedy: others can read it, it is
+  // another user's, a newer armgate made it, it is damaged or no journal. Internal, what may pass: another process has it, the
+  // disk is full.
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
   // Whether open() would take what is in the file, which is there; nothing is changed.
   static Result<void> check(const std::filesystem::path& file);

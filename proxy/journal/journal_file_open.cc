@@ -24,8 +24,8 @@ Error bad_file(std::string_view what, const std::filesystem::path& file) {
                        fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(number)));
 }
 
-// As a secret: the hashes in it are only as good as their key. A file of this user's own that others may read is made private again: the
-// kubelet lets the group at each file of a volume with an fsGroup, whatever mode it was made with.
+// As a secret: the hashes in it are only as good as their key. A file of this user's own that others may read is made private
+// again: the kubelet lets the group at each file of a volume with an fsGroup, whatever mode it was made with.
 Result<void> make_private(const std::filesystem::path& file, int more_flags) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600);
   if (descriptor < 0 && errno == ENOENT) return {};  // SQLite makes it, as private as the journal
@@ -174,7 +174,8 @@ Result<void> JournalFile::make_schema(HashKey fresh_key) {
                   kSchema, Hash128{fresh_key.first, fresh_key.second}.hex(), kApplicationId, kSchemaVersion));
 }
 
-// Else a full disk would be met by the first write, when the service has long begun. SQLite writes the number also if it is the same.
+// Else a full disk would be met by the first write, when the service has long begun. SQLite writes the number also if it is the
+// same.
 Result<void> JournalFile::prove_writable() {
   return database_->run(fmt::format("BEGIN IMMEDIATE; PRAGMA user_version = {}; COMMIT;", kSchemaVersion));
 }

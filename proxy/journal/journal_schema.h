@@ -1,4 +1,5 @@
-// journal_schema.h – the tables of the journal file, how those of earlier versions are brought to them, and the longer commands.
+// journal_schema.h – the tables of the journal file, how those of earlier versions are brought to them, and the longer
+// commands.
 //
 // Invariant  a file of any earlier schema can be opened: what its writes lack is not known of them.
 #pragma once

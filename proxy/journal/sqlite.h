@@ -19,7 +19,8 @@ namespace armgate::journal {
 
 class Database;
 
-// What an errno says of the journal that everybody can mend: a user who may not, or a disk without room; nothing: something else.
+// What an errno says of the journal that everybody can mend: a user who may not, or a disk without room; nothing: something
+// else.
 std::optional<Error> known_obstacle(const std::string& file, int number);
 
 // One command, compiled once. Parameters and columns count from 0 in the order in which they stand.

@@ -39,7 +39,8 @@ struct AdminSources {
   std::function<std::string()> metrics;  // /metrics
   std::function<BudgetReport()> budgets;
   std::function<Unlocked(const Hash128& key, std::string_view who)> unlock;
-  // /history, JSON (record_view.h), or why the journal cannot be read. Reading that takes time: then it is asked on a thread of its own.
+  // /history, JSON (record_view.h), or why the journal cannot be read. Reading that takes time: then it is asked on a thread of
+  // its own.
   std::function<Result<std::string>(size_t most, const std::string& resource, WhichWrites which)> history;
   bool has_journal = false;
   std::function<std::string()> recent;     // /recent, JSON (timeline.h)
@@ -54,13 +55,14 @@ class Admin {
 
   explicit Admin(AdminSources sources) : sources_(std::move(sources)) {}
 
-  // GET and HEAD of /healthz, /readyz, /metrics, /status, /recent, /decisions, /history and the live page (admin_files.h), POST of /unlock with a
-  // resource id behind it, and /leases (admin_leases.h); other paths get 404, other methods 405. All but the first three are given only under an address or "localhost" as the host: a page in a browser could
-  // otherwise use them by letting its own name lead here. /unlock and /leases are only for operators of this machine
-  // (refuse_as_operator).
+  // GET and HEAD of /healthz, /readyz, /metrics, /status, /recent, /decisions, /history and the live page (admin_files.h); POST
+  // of /unlock with a resource id behind it; /leases (admin_leases.h). Other paths get 404, other methods 405. All but the
+  // first three are given only under an address or "localhost" as the host: a page in a browser could otherwise use them by
+  // letting its own name lead here. /unlock and /leases are only for operators of this machine (refuse_as_operator).
   arm::Response answer(const arm::Request& whole, const std::string& peer) const;
 
-  // The same, for one caller at a time: what a page takes of memory it takes once. What cannot be done for want of that is a 503.
+  // The same, for one caller at a time: what a page takes of memory it takes once. What cannot be done for want of that is a
+  // 503.
   arm::Response answer_alone(const arm::Request& whole, const std::string& peer) const;
 
   Task<Receipt> serve(Exchange& exchange, ClientLink& client) const;

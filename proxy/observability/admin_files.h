@@ -1,8 +1,8 @@
 // admin_files.h – the live page of the admin listener: what it consists of.
 //
-// Why: whoever looks on while a pipeline waits wants to see who is in the way, without installing anything. The files are those of
-// page/, which the build puts into the program (CMakeLists.txt). The page asks /status, /recent and /decisions (admin.h); it has no
-// data of its own.
+// Why: whoever looks on while a pipeline waits wants to see who is in the way, without installing anything. The files are those
+// of page/, which the build puts into the program (CMakeLists.txt). The page asks /status, /recent and /decisions (admin.h); it
+// has no data of its own.
 #pragma once
 
 #include <span>

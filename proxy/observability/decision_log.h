@@ -1,9 +1,10 @@
 // decision_log.h – what armgate decided last about single requests, and who had trouble lately, for the live page.
 //
-// Why: the log has all of it, but who stands before a pipeline that fails looks at the page first. No body, token, query or value of a
-// header is kept, as in the log.
-// Limits    kKept decisions of either kind (those where something was altered, delayed, repeated or refused, and the plain ones);
-//           troubles: see Troubles. Threads   any; one mutex, taken only for requests about which something was decided.
+// Why: the log has all of it, but a person whose pipeline fails looks at the page first. No body, token, query or
+// value of a header is kept, as in the log.
+// Limits    kKept decisions of either kind (those where something was altered, delayed, repeated or refused; the plain ones);
+//           troubles: see Troubles.
+// Threads   any; one mutex, taken only for requests about which something was decided.
 #pragma once
 
 #include <cstdint>

@@ -111,8 +111,8 @@ const char* LineWriter::write_told(uint64_t lost) {
   return write_all(line);
 }
 
-// Removes a partly written line from the end of the file, whose readers would take it for a line. Only where the file is appended to, and
-// nobody else has written since. False: it stays.
+// Removes a partly written line from the end of the file, whose readers would take it for a line. Only where the file is
+// appended to, and nobody else has written since. False: it stays.
 bool LineWriter::take_back(size_t bytes) const {
   struct stat status {};
   const bool appends = (::fcntl(fd_, F_GETFL) & O_APPEND) != 0;
@@ -125,7 +125,7 @@ bool LineWriter::take_back(size_t bytes) const {
 const char* LineWriter::write_all(std::string& lines) {
   size_t done = 0;
   while (done < lines.size()) {
-    // What was written of a line that was cut is no line, but the next is to be one.
+    // A part of a line was written and the rest was not. A line break ends that part, so that the next line stands by itself.
     const std::string_view left = cut_ ? "\n" : std::string_view(lines).substr(done);
     const ssize_t count = ::write(fd_, left.data(), left.size());
     if (count > 0) {

@@ -1,10 +1,10 @@
 // line_writer.h – adds lines to a file or pipe, by a thread of its own.
 //
-// Why: a full pipe or a slow disk must not stop an event loop. And why not spdlog's queue: it copies each line three times, and a
-// line costs two system calls and five locks (docs/decisions/0012).
+// Why: a full pipe or a slow disk must not stop an event loop. And why not spdlog's queue: it copies each line three times, and
+// a line costs two system calls and five locks (docs/decisions/0012).
 //
-// Limits    4 MiB of lines wait, while as many may be on their way to a slow reader; beyond that the oldest are given up. A crash loses
-//           what waits: of a healthy file what came in the last two milliseconds.
+// Limits    4 MiB of lines wait, while as many may be on their way to a slow reader; beyond that the oldest are given up. A
+//           crash loses what waits: of a healthy file what came in the last two milliseconds.
 // Threads   any. Lines are written in the order of their calls.
 #pragma once
 
@@ -20,7 +20,8 @@ namespace armgate {
 
 class LineWriter {
  public:
-  // What tells that so many lines were given up or could not be written: a line without its end. Called by whoever writes to the file.
+  // What tells that so many lines were given up or could not be written: a line without its end. Called by whoever writes to
+  // the file.
   using TellLost = std::function<std::string(uint64_t lines)>;
 
   // Owns the descriptor.

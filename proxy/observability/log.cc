@@ -46,8 +46,8 @@ Result<int> open_at_end(const std::string& file) {
 
 }  // namespace
 
-// One line of JSON, ASCII only, written from front to back: a tree of values would cost more than the rest of a request. One at a
-// time on a thread.
+// One line of JSON, ASCII only, written from front to back: a tree of values would cost more than the rest of a request. One at
+// a time on a thread.
 class Log::Line {
  public:
   Line(LogLevel level, WallTime wall, std::string_view event) {

@@ -1,7 +1,7 @@
 // log.h – one JSON object per line: one for every request, and one for every event an operator should know.
 //
-// Why: "why was my write refused?" is answered from here (promise P11, docs/design.md), so a line names what was done and
-// ARM's own error; but no query string, no header value and no body is ever written (promise P8), of an answer only what ARM said
+// Why: "why was my write refused?" is answered from here (promise P11, docs/design.md), so a line names what was done and ARM's
+// own error; but no query string, no header value and no body is ever written (promise P8), of an answer only what ARM said
 // about a conflict.
 // Threads   any.
 #pragma once

@@ -78,7 +78,8 @@ void add_state(Families& families, const ServiceState& state) {
                  static_cast<double>(state.request_body_bytes));
   families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
                  static_cast<double>(state.locks.keys));
-  families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",
+  families.gauge("armgate_waiting_writes",
+                 "Writes that wait for another one, and reservations of clients that are to come again.",
                  static_cast<double>(state.locks.waiting));
   families.gauge("armgate_journal_writable", "1, or 0 while the journal cannot be written and no write is sent.",
                  state.journal_writable ? 1 : 0);
@@ -154,7 +155,7 @@ void add_results(Families& families, const std::vector<OperationResults::Count>&
 
 void add_events(Families& families, const Counters& counters) {
   families.begin(MetricType::Counter, "armgate_events_total", "What the service met, by its kind.");
-  for (const auto& [event, counter] : {std::pair<const char*, const std::atomic<uint64_t>*>{"insisted", &counters.insisted},
+  for (const auto& [event, counter] : {std::pair<const char*, const std::atomic<uint64_t>*>{"forced", &counters.forced},
                                        {"queue_full", &counters.queue_full},
                                        {"wait_timeout", &counters.wait_timeouts},
                                        {"client_left", &counters.clients_left},

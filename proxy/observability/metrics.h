@@ -1,9 +1,9 @@
 // metrics.h – what has been counted since the start, in the text format that Prometheus collects.
 //
-// Names and labels are told in docs/monitoring.md. None of them holds a resource's or a client's name: their number is bounded, and
-// whoever may collect metrics need not be one who may know of resources.
-// Threads   any; counting takes no lock. One RequestMetrics for each event loop, so that threads do not wait for each other to count;
-//           whoever asks adds them up.
+// Names and labels are told in docs/monitoring.md. None of them holds a resource's or a client's name: their number is bounded,
+// and whoever may collect metrics need not be one who may know of resources.
+// Threads   any; counting takes no lock. One RequestMetrics for each event loop, so that threads do not wait for each other to
+//           count; whoever asks adds them up.
 #pragma once
 
 #include <array>

@@ -26,7 +26,7 @@ constexpr std::array kRows = {
     Row{"arm-was-busy", {"ARM was busy with the resource; waited, compared, and sent again", ""}},
     Row{"etag-moved-without-a-change", {"the ETag had moved without a change that matters; sent again with the fresh one", ""}},
     Row{"merged", {"others had changed something else; both changes were sent together", ""}},
-    Row{"insisted",
+    Row{"forced",
         {"refused before, and came again unchanged from a client that does not read; sent over what others changed", ""}},
     Row{"read-again-since-refusal", {"its client has read again since it was refused; sent with the fresh ETag", ""}},
     Row{"waited-for-a-read-that-is-up-to-date", {"waited until ARM's reads showed the last accepted write", ""}},

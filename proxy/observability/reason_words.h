@@ -1,6 +1,7 @@
 // reason_words.h – the reasons of x-armgate-reason in words, for people: what happened, and what is to be done.
 //
-// docs/answers.md has the whole of it. Threads   any; no state.
+// docs/answers.md has the whole of it.
+// Threads   any; no state.
 #pragma once
 
 #include <string_view>

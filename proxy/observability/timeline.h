@@ -1,8 +1,9 @@
 // timeline.h – the last hour in numbers, one row for every ten seconds, for the plots of the live page.
 //
-// Why: whoever looks on wants to see what changed, without a Prometheus beside armgate. Nothing is counted anew: each row is the
-// difference between two looks at the counters, so requests pay nothing for it.
-// Limits    kSlots rows, then the oldest is forgotten. Threads   one: the first event loop's.
+// Why: whoever looks on wants to see what changed, without a Prometheus beside armgate. Nothing is counted anew: each row is
+// the difference between two looks at the counters, so requests pay nothing for it.
+// Limits    kSlots rows, then the oldest is forgotten.
+// Threads   one: the first event loop's.
 #pragma once
 
 #include <array>

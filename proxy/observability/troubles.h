@@ -1,7 +1,8 @@
 // troubles.h – who had trouble lately: counts by name over the last half hour to hour.
 //
-// Two windows of half an hour: the one that fills, and the full one before it. Limits   kNamesMax names in each; further ones are not
-// counted until a window ends. Threads   none of its own: whoever has it guards it.
+// Two windows of half an hour: the one that fills, and the full one before it.
+// Limits   kNamesMax names in each; further ones are not counted until a window ends.
+// Threads   none of its own: whoever has it guards it.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// upstream_watch.h – an Upstream that passes everything on to another one and counts what ARM answers: to clients and to armgate's own
-// questions alike.
+// upstream_watch.h – an Upstream that passes everything on to another one and counts what ARM answers: to clients and to
+// armgate's own questions alike.
 //
 // Threads   one for each event loop, as every Upstream; counts() from any.
 #pragma once

@@ -19,8 +19,8 @@ const ShownEntry* newest_of(const std::vector<ShownEntry>& seen) {
   return newest;
 }
 
-// What the command that made the write was shown (az: one id for each): all its reads since the answer to its own last write. Nothing
-// if the id does not tell one from another.
+// What the command that made the write was shown (az: one id for each): all its reads since the answer to its own last write.
+// Nothing if the id does not tell one from another.
 std::vector<ShownEntry> of_command(const ClientRecord& record, const std::vector<ShownEntry>& seen, const WriteFacts& write) {
   std::vector<ShownEntry> own;
   const auto& overlapped = record.overlapped_ids;
@@ -49,14 +49,15 @@ uint64_t known_gone(const History& history, const ClientRecord& record, const Wr
   return order;
 }
 
-// Whoever knows that it is gone does not build on what it was before. An ETag tells nothing across a deletion: some types count anew.
+// A client that knows that the resource is gone does not build on what it was before. An ETag tells nothing across a deletion:
+// some types count anew.
 void erase_known_gone(std::vector<BaseState>& states, uint64_t known_gone_at) {
   const auto is_known = [&](const BaseState& s) { return s.gone && s.entry < known_gone_at; };
   if (!std::ranges::all_of(states, is_known)) std::erase_if(states, is_known);
 }
 
-// An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
-// shown.
+// An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the
+// client was shown.
 Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
   bases.rule = BaseRule::BodyEtag;
@@ -80,10 +81,11 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   return bases;
 }
 
-// A client that may be several actors may write on what one of them read through an earlier process, of which only the journal is
-// left; that says whether there is anything to lose.
+// A client that may be several actors may write on what one of them read through an earlier process, of which only the journal
+// is left; that says whether there is anything to lose.
 //
-// Such a write is refused once. Whoever was refused reads again, and a name that has written since is taken for one that did.
+// Such a write is refused once. A client that was refused reads again, and a name that has written since is taken for one that
+// did.
 bool may_be_former(const History& history, const ClientRecord& record, const HistoryLimits& limits, const WriteFacts& write,
                    Actors actors) {
   const bool soon = write.former != 0 && write.arrived.time - write.known_from <= limits.think_max;
@@ -127,8 +129,8 @@ Bases without_states(const History& history, const ShownBefore& shown, const His
   return bases;
 }
 
-// What was merged into the client's writes, as far as the write may go on from one of those. Of many actors nobody waits longer than
-// think_max for one of them to take note.
+// What was merged into the client's writes, as far as the write may go on from one of those. Of many actors nobody waits longer
+// than think_max for one of them to take note.
 void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& limits, const WriteFacts& write,
                  uint64_t born) {
   const Duration age_max = write.actors == Actors::Many ? limits.think_max : limits.observation_age;
@@ -149,8 +151,8 @@ void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& 
   bases.may_merge = record.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
 }
 
-// Whether an older state can be told from the newest, as far as is known. If all show the same, which of them it was makes no difference:
-// nothing looks stale against its own bytes (narrow_down()).
+// Whether an older state can be told from the newest, as far as is known. If all show the same, which of them it was makes no
+// difference: nothing looks stale against its own bytes (narrow_down()).
 bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, const WriteFacts& write) {
   const bool may_tell = newest.body && newest.api_version == write.api_version;
   return std::any_of(live.begin(), live.end(), [&](const ShownEntry& s) {
@@ -160,8 +162,8 @@ bool any_other(const std::vector<ShownEntry>& live, const BaseState& newest, con
   });
 }
 
-// The newest is known at another api-version alone, so that nothing can look stale against it, and others have written since the one that its
-// client knows at the write's own: the write may be built on that.
+// The newest is known at another api-version alone, so that nothing can look stale against it, and others have written since
+// the one that its client knows at the write's own: the write may be built on that.
 bool cannot_be_told(const Bases& bases, const History& history, const WriteFacts& write) {
   const BaseState& newest = bases.possible.front();
   if (newest.absent || newest.api_version == write.api_version || is_mutant(Mutant::ApiVersionsMixed)) return false;
@@ -197,8 +199,8 @@ Bases behind_own_writes(Bases by_etag, const History& history, const ClientRecor
   return later;
 }
 
-// One actor knows what it has asked for, also if it did not wait for the answer, or that got lost. Of its writes that failed it knows too:
-// what is there is what one of them asked for, or what was there before the first of them.
+// One actor knows what it has asked for, also if it did not wait for the answer, or that got lost. Of its writes that failed it
+// knows too: what is there is what one of them asked for, or what was there before the first of them.
 void go_on_from_own(Bases& bases, const ShownEntry& newest, const std::vector<ShownEntry>& seen, const History& history,
                     const ClientRecord& record, const WriteFacts& write, uint64_t born) {
   std::vector<BaseState> own;
@@ -302,14 +304,16 @@ bool is_own(const Entry& entry, const WriteFacts& write) {
   return entry.writer == write.client && write.actors != Actors::Many;
 }
 
-// The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
-// was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
+// The same bytes came again after something else was shown. Either it is the old request, sent again by an actor that did not
+// read, or it was made anew (a file, which is always the same) on what was shown meanwhile. A client that is one actor reads
+// before it makes anything anew.
 void add_shown_since(Bases& bases, const History& history, const ClientRecord& record, const HistoryLimits& limits,
                      const WriteFacts& write) {
   WriteFacts again = write;
   again.arrived = write.repeated;
-  // What was sent without any base may be a file, and the read somebody else's of the same name. Where its base may only be forgotten,
-  // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
+  // A write that was sent without any base may be a file, and the read may be another actor's of the same name. If its base may
+  // only be forgotten, and no write is known that it could undo, it would be sent as it is. Then it is safer to guard it with
+  // what was shown since.
   const bool instead = effective_actors(record, again) == Actors::Single;
   const bool may_be_a_file = bases.possible.empty() && !instead;
   if (may_be_a_file && (bases.rule != BaseRule::Forgotten || is_refused_if_forgotten(history, write))) return;
@@ -331,7 +335,8 @@ void add_shown_since(Bases& bases, const History& history, const ClientRecord& r
 }  // namespace
 
 bool was_overtaken(const History& history, const WriteFacts& write) {
-  // What the same client began before is over for it, whenever its end is noticed: armgate may look for that only when this one waits.
+  // What the same client began before is over for it, whenever its end is noticed: armgate may look for that only when this one
+  // waits.
   const auto is_no_others = [&](const Entry& e) {
     return e.request_hash == write.request_hash || (e.number < write.arrived.order && is_own(e, write));
   };

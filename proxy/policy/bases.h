@@ -1,9 +1,8 @@
 // bases.h – the states that a write may have been built from, among all that its client was shown.
 //
-// Why: which one it was is not to be seen on the wire, and a client may be several actors. So armgate does not guess one: it names all
-// that it may have been, and a write goes if they all lead to the same (proxy/policy/verdict). docs/bases.md tells the rules
-// with examples.
-// Pure: questions to a History, answered with copies that outlive it.
+// Why: which one it was is not to be seen on the wire, and a client may be several actors. So armgate does not guess one: it
+// names all that it may have been, and a write goes if they all lead to the same (proxy/policy/verdict). docs/bases.md tells
+// the rules. Pure: questions to a History, answered with copies that outlive it.
 #pragma once
 
 #include <optional>
@@ -88,8 +87,8 @@ struct MergedBase {
 
 struct Bases {
   BaseRule rule = BaseRule::Unconditional;
-  // Newest first, and then what was merged. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no
-  // difference.
+  // Newest first, and then what was merged. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that
+  // makes no difference.
   std::vector<BaseState> possible;
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
@@ -109,7 +108,8 @@ struct Bases {
 // Whether another request was carried out while this one was on its way.
 bool was_overtaken(const History& history, const WriteFacts& write);
 
-// Whether a guarded write of BaseRule::Forgotten may undo something: another request was carried out, perhaps unseen by its client.
+// Whether a guarded write of BaseRule::Forgotten may undo something: another request was carried out, perhaps unseen by its
+// client.
 bool is_refused_if_forgotten(const History& history, const WriteFacts& write);
 
 // Never for a write with a precondition of the client's own.

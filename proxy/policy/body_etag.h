@@ -9,8 +9,8 @@
 
 namespace armgate::policy {
 
-// The ETag in the body, which names what the write may have been built from. Empty if the body has none, if the type does not enforce
-// ETags or the request is not guarded.
+// The ETag in the body, which names what the write may have been built from. Empty if the body has none, if the type does not
+// enforce ETags or the request is not guarded.
 std::string body_etag(const rules::Plan& plan, std::string_view body);
 
 }  // namespace armgate::policy

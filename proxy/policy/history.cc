@@ -21,7 +21,7 @@ auto newest(Entries& entries, Is is) -> decltype(&entries.front()) {
   return it == entries.rend() ? nullptr : &*it;
 }
 
-// Whoever asked.
+// Whichever request it was shown to.
 bool is_shown_alike(const Observation& one, const Observation& other) {
   return one.entry == other.entry && one.as == other.as && one.lagging == other.lagging && one.lost == other.lost &&
          one.api_version == other.api_version;
@@ -149,7 +149,7 @@ Entry& History::add(const HistoryLimits& limits, Entry entry) {
   return *entries_.insert(after.base(), std::move(entry));
 }
 
-// Who was told something longest ago, of those without a write under way.
+// The client that was told something longest ago, of those without a write under way.
 void History::forget_a_client() {
   const auto last_told = [](const ClientRecord& r) {
     const uint64_t shown = r.shown.empty() ? 0 : r.shown.back().last_shown.order;
@@ -173,7 +173,8 @@ ClientRecord& History::client_record(const HistoryLimits& limits, const Hash128&
   return clients_[client];
 }
 
-// The first that was shown again in the same way since, with no refusal in between, becomes one with that. Else the oldest goes.
+// The first that was shown again in the same way since, with no refusal in between, becomes one with that. Else the oldest
+// goes.
 void ClientRecord::forget_one() {
   const auto is_no_newer = [](const Observation& one, const Observation& next) { return one.entry >= next.entry; };
   if (std::adjacent_find(shown.begin(), shown.end(), is_no_newer) == shown.end()) return forget_oldest();
@@ -224,8 +225,8 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
   record.shown.insert(after, std::move(next));
 }
 
-// A state that is back is a new entry: its old ETag may have been given out anew, and a write that was built on it before must not
-// pass for one that was built on it now. A read that was under way while a write was accepted may show either side of it.
+// A state that is back is a new entry: its old ETag may have been given out anew, and a write that was built on it before must
+// not pass for one that was built on it now. A read that was under way while a write was accepted may show either side of it.
 void History::on(const HistoryLimits& limits, StateShown event) {
   Observation observed;
   observed.as = event.as;

@@ -1,9 +1,9 @@
 // history.h – one resource as its clients were shown it and have changed it: what a write may have been built from.
 //
-// Why: a full PUT must account for the state that it was built from (docs/whose-write.md). That state is one of those that were shown
-// to its client. So the states are kept in the order in which they became known, shared by all clients, beside who was shown which
-// of them, and what was refused to whom. Everything else (is it stale, may it create, has it read again since its refusal) is a
-// question to these records, asked when a write comes.
+// Why: a full PUT must account for the state that it was built from (docs/whose-write.md). That state is one of those that were
+// shown to its client. So the states are kept in the order in which they became known, shared by all clients, beside who was
+// shown which of them, and what was refused to whom. Everything else (is it stale, may it create, has it read again since its
+// refusal) is a question to these records, asked when a write comes.
 //
 // Invariants
 //   1. Entries stand in the order of their numbers. A number is the order of a moment and never comes back.
@@ -71,7 +71,8 @@ enum class Cause : uint8_t {
 struct Entry {
   uint64_t number = 0;
   Cause cause = Cause::Seen;
-  // Written: false if it may have had no effect (its answer was lost, its operation failed). Seen: false if the read lacked a write.
+  // Written: false if it may have had no effect (its answer was lost, its operation failed). Seen: false if the read lacked a
+  // write.
   bool certain = true;
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
@@ -118,8 +119,8 @@ struct Refusal {
   SharedBody found;           // what was there; null: not known
 };
 
-// A write of a client's that was merged with what others had changed. The client may go on from what it asked for, and not know of the
-// rest, until it sends something that contains it.
+// A write of a client's that was merged with what others had changed. The client may go on from what it asked for, and not know
+// of the rest, until it sends something that contains it.
 struct MergedWrite {
   uint64_t entry = 0;  // of the write
   TimePoint at{};
@@ -160,7 +161,7 @@ struct ClientRecord {
   void forget_oldest();
 };
 
-// ---- events --------------------------------------------------------------------------------------------------------------------
+// ---- events -----------------------------------------------------------------------------------------------------------------
 
 // An answer that shows a state, or that there is none, is about to be written to a client.
 struct StateShown {
@@ -245,7 +246,8 @@ struct Refused {
   std::optional<TimePoint> took_back{};  // it lacked what was merged into an earlier write of its client
 };
 
-// The connection that an answer was written to was reset before its next request: of that order nobody knows whether it was read.
+// The connection that an answer was written to was reset before its next request: of that order nobody knows whether it was
+// read.
 struct AnswerLost {
   Hash128 client{};
   uint64_t shown = 0;  // Observation::last_shown or Refusal::told
@@ -291,8 +293,8 @@ class History {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const Entry& e) { return e.cause != Cause::Seen && e.number > since && !mine(e); });
   }
-  // Whether another's write in doubt was built on the state with this ETag, and may have taken effect in the place of one that is built
-  // on it now.
+  // Whether another's write in doubt was built on the state with this ETag, and may have taken effect in the place of one that
+  // is built on it now.
   template <class Mine>
   bool is_in_doubt_on(std::string_view etag, Mine mine) const {
     return !etag.empty() && std::ranges::any_of(entries_, [&](const Entry& e) { return e.if_match == etag && !mine(e); });
@@ -309,8 +311,8 @@ class History {
   bool is_read_by_post() const { return read_by_post_; }
   // Whether a read or a list has shown anybody, of whom it is remembered, that there is something.
   bool was_ever_read() const;
-  // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
-  // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
+  // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known
+  // before that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
   bool lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const;
   // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
   std::optional<TimePoint> created() const { return created_; }

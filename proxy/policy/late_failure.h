@@ -1,8 +1,8 @@
 // late_failure.h – what becomes of a write that ARM took and whose operation has failed since (docs/decisions/0016).
 //
-// Why: such a failure may be as passing as one that ARM tells at once, but nothing proves that it had no effect, and its client has
-// been told 201 already. So it goes again only if the code says that it was refused for the moment, and what is there is what it was
-// built from. Pure.
+// Why: such a failure may be as passing as one that ARM tells at once, but nothing proves that it had no effect, and its client
+// has been told 201 already. So it goes again only if the code says that it was refused for the moment, and what is there is
+// what it was built from. Pure.
 #pragma once
 
 #include <optional>

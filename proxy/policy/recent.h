@@ -1,8 +1,7 @@
 // recent.h – the last ones of something, in order: what is oldest goes first, and cheaply.
 //
-// Why: a full history forgets its oldest state with every write. To erase one from a vector moves all others; so several are erased
-// together, and those that are gone until then are left empty.
-// Pure; a vector for whoever looks at it.
+// Why: a full history forgets its oldest state with every write. To erase one from a vector moves all others; so several are
+// erased together, and those that are gone until then are left empty. Pure; a vector for whoever looks at it.
 #pragma once
 
 #include <cstddef>

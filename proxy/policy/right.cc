@@ -15,8 +15,8 @@ bool may_be_its_read(const Observation& o, const WriteFacts& write, BaseRule rul
   return rule != BaseRule::RequestId || o.request_id == write.request_id;
 }
 
-// Which of several actors reads at which api-version is a guess. Who was refused twice since the last read at the write's own, was told so,
-// and has read again, reads where it reads.
+// It is a guess which of several actors reads at which api-version. A client that was refused twice since its last read at the
+// write's own version, was told so, and has read again, is taken to read at the version of that read.
 OwnVersion own_version_for(const std::vector<ShownEntry>& seen, const ClientRecord& record, const WriteFacts& write) {
   uint64_t read_at_own = 0, read = 0, refused = 0;
   for (const ShownEntry& s : seen) {
@@ -49,8 +49,8 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
     if (may_be_its_read(*s.observation, write, rule)) last = &s;
   }
   if (last == nullptr) return right;  // one that lags is not what is there
-  // Who is one actor and has written since got through. Of several one may have: but what names a state that is gone (a file) has the right
-  // by its own refusal alone.
+  // A client that is one actor and has written since the refusal got through. Of several actors it may have been another one,
+  // so the right stays. But a write that names a state that is gone (a file) has the right only by its own refusal.
   const auto got_through = [&](const Refusal& r) {
     if (actors != Actors::Single) return rule == BaseRule::BodyEtag && r.request_hash != write.request_hash;
     return std::ranges::any_of(history.entries(), [&](const Entry& e) {
@@ -76,13 +76,13 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   std::copy_if(live.begin(), live.end(), std::back_inserter(older),
                [&](const ShownEntry& s) { return s.entry->number != last->entry->number; });
   if (actors == Actors::Unknown) right.superseded = states_of(older, write, born);
-  // Whoever was not told of it does not repeat itself on purpose.
+  // A client that was not told of its refusal does not repeat the write on purpose.
   std::copy_if(record->refusals.begin(), record->refusals.end(), std::back_inserter(right.same_change),
                [&](const Refusal& r) { return r.reread && r.requested_body && r.found && was_told(r, write); });
   return right;
 }
 
-bool insists(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
+bool is_forced(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   const ClientRecord* record = history.client(write.client);
   if (record == nullptr) return false;
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {

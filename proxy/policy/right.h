@@ -1,6 +1,7 @@
 // right.h – what a refusal gives its client: the right to be sent once it has read again, and when reading is of no use to it.
 //
-// Why: a refusal must have a way out (docs/design.md, law L3). Pure: questions to a History, answered with copies that outlive it.
+// Why: a refusal must have a way out (docs/design.md, law L3). Pure: questions to a History, answered with copies that outlive
+// it.
 #pragma once
 
 #include <vector>
@@ -20,15 +21,15 @@ struct Right {
   std::vector<Refusal> same_change;   // refusals that came after such a read already
 };
 
-// `rule`: of the write's bases. A command that names the reads it was built from has the right by its own reads only. An old ETag in a body
-// does not count against it: exported files keep theirs, and their clients could never get through.
+// `rule`: of the write's bases. A command that names the reads it was built from has the right by its own reads only. An old
+// ETag in a body does not count against it: exported files keep theirs, and their clients could never get through.
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, BaseRule rule);
 
 // Whether the client sends again what was refused to it and nothing has happened since: it does not read, and means it.
-bool insists(const History& history, const HistoryLimits& limits, const WriteFacts& write);
+bool is_forced(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 
-// Whether the client was refused, read again, was refused again and has read once more, and no write was accepted all that time: what
-// moves between its reads and its writes moves by itself, and no further read would be of any use.
+// Whether the client was refused, read again, was refused again and has read once more, and no write was accepted all that
+// time: what moves between its reads and its writes moves by itself, and no further read would be of any use.
 bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rule);
 
 }  // namespace armgate::policy

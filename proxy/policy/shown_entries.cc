@@ -28,8 +28,8 @@ std::vector<const Entry*> own_failures(const History& history, const WriteFacts&
   return failures;
 }
 
-// The own write whose operation failed and that the client was shown here; null: it is none of these. A read that was asked for after its
-// end shows what came of it, also if that is the same.
+// The own write whose operation failed and that the client was shown here; null: it is none of these. A read that was asked for
+// after its end shows what came of it, also if that is the same.
 const Entry* failure_shown_by(const ShownEntry& one, const std::vector<const Entry*>& failures) {
   const auto shows_it = [&](const Entry* failed) {
     return failed->number <= one.entry->number && one.entry->number <= failed->ended &&
@@ -45,7 +45,8 @@ bool is_alone_since(const Entry& failed, const History& history, const std::vect
   return !history.written_since(failed.number, is_own_failure);
 }
 
-// Once the client has read what came of the failure, whoever goes on from the former all the same undoes nothing but ARM's taking back.
+// Once the client has read what came of the failure, whoever goes on from the former all the same undoes nothing but ARM's
+// taking back.
 bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, const History& history,
                     const std::vector<const Entry*>& failures) {
   const Entry* failed = failure_shown_by(one, failures);
@@ -60,17 +61,20 @@ bool was_taken_back(const ShownEntry& one, const std::vector<ShownEntry>& seen, 
   });
 }
 
-// Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either side of it.
+// Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either
+// side of it.
 uint64_t as_new_as(const ShownEntry& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
 
-// Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what may have come later at others is
-// no base and gives no right. Bodies of different versions could not tell. What was there before a deletion is in nobody's hands.
+// An actor that writes at one api-version is taken to have read at it. While some actor may still work on a state read at that
+// version, later states read at other versions are no base and give no right: bodies of different versions cannot be compared.
+// Nobody works on a state from before a deletion.
 void prefer_own_version(std::vector<ShownEntry>& live, const WriteFacts& write, Actors actors, uint64_t born) {
   if (actors == Actors::Single || is_mutant(Mutant::ApiVersionsMixed)) return;
   const auto at_own = [&](const ShownEntry& s) {
     return !s.entry->absent && s.entry->number >= born && s.observation->api_version == write.api_version;
   };
-  // Who is never seen to read there, but only to write, reads at another: so does the write.
+  // A client that was never seen to read at this version, but only to write, reads at another version. So does this write's
+  // actor.
   const auto is_read = [&](const ShownEntry& s) { return at_own(s) && s.observation->as != ShownAs::OwnAnswer; };
   if (std::ranges::none_of(live, is_read)) return;
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);

@@ -63,8 +63,8 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
 // Its ETag proves that a state is what is there.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
-// One read has shown that there is nothing, perhaps wrongly: nobody is known to have removed it or to have written since. Then what is there
-// is it if it is the same; an ETag alone may have been given out anew.
+// One read has shown that there is nothing, perhaps wrongly: nobody is known to have removed it or to have written since. Then
+// what is there is it if it is the same; an ETag alone may have been given out anew.
 bool may_be_back(const BaseState& base, const OthersWroteSince& others_wrote_since) {
   return base.gone && !base.deleted && !base.is_partial && base.body && !others_wrote_since(base.entry);
 }
@@ -141,10 +141,10 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
           std::move(found.pointers)};
 }
 
-// Whether one of the bases, all of which let the write go, is certainly the state that is there, and not only one that looks the same: what
-// was there, was taken back (a failed operation) and was made anew by somebody else. Whoever is one actor works on its last read, however
-// old that was. Of several actors one may have asked for just this without knowing of it: a base that the write leaves as it is tells
-// nothing about the others.
+// Whether one of the bases, all of which let the write go, is certainly the state that is there. A state that only looks the
+// same does not count: one that was there, was taken back (a failed operation) and was made anew by somebody else. A client
+// that is one actor works on its last read, however old that is. Of several actors one may have asked for just this without
+// knowing of that state. So a base that the write leaves as it is says nothing about the other bases.
 bool is_one_there(const Bases& bases, const std::vector<Judged>& judged, const ThereBody& there,
                   const OthersWroteSince& others_wrote_since) {
   const bool is_one_actor = bases.rule == BaseRule::Newest || is_mutant(Mutant::UnchangedVouches);
@@ -167,7 +167,8 @@ bool is_either(const Bases& bases, const std::vector<Judged>& judged) {
          std::all_of(rest, judged.end(), [](const Judged& j) { return j.sends; });
 }
 
-// Whether the client's last read shows what is there, and the write does not look as if it were built on what was shown before that.
+// Whether the client's last read shows what is there, and the write does not look as if it were built on what was shown before
+// that.
 bool is_on_last_read(const Bases& bases, const std::vector<Judged>& judged, const std::vector<std::optional<size_t>>& indices,
                      std::optional<size_t> wanted, const Difference& difference) {
   const auto last = std::ranges::find_if(bases.possible, &BaseState::is_last_read);
@@ -258,8 +259,8 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   if (!asked) return true;
   if (!difference.looks_stale(*asked, olds, *read, anything)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;
-  // The very same change a second time is meant. The same value beside other changes is not enough, not even several times: what hidden
-  // actors build on old states lacks the same members.
+  // The very same change a second time is meant. The same value beside other changes is not enough, not even several times:
+  // what hidden actors build on old states lacks the same members.
   const auto is_same = [&](const auto& again) { return is_same_change(difference, again, *read, *asked); };
   return std::any_of(refused.begin(), refused.end(), is_same);
 }
@@ -315,8 +316,8 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   }
 
   Verdict verdict;
-  // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
-  // there: then the write may be built on it, and contains what others did since the rest.
+  // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be
+  // what is there: then the write may be built on it, and contains what others did since the rest.
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
   verdict.sends = is_either(bases, judged);
   verdict.sends |= in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);

@@ -1,8 +1,8 @@
 // verdict.h – what becomes of a write: one answer for all that it may have been built from (docs/whose-write.md).
 //
-// Why: for each possible base it is worked out what the write should lead to. If all say the same, it does not matter which it was. If
-// they do not, the client is asked to read again, never is one of them taken on a guess.
-// Pure. All bodies are plain bytes, and readable ones are compared only at one api-version.
+// Why: for each possible base it is worked out what the write should lead to. If all say the same, it does not matter which it
+// was. If they do not, the client is asked to read again, never is one of them taken on a guess. Pure. All bodies are plain
+// bytes, and readable ones are compared only at one api-version.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ struct ThereBody {
   std::span<const Elsewhere> elsewhere{};
 };
 
-// Decides whether the write looks stale, and leaves in `possible` all that it may have been built from; `if_stale` is empty afterwards.
+// Decides whether the write looks stale, and leaves in `possible` all that it may have been built from; `if_stale` is empty
+// afterwards.
 void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts);
 
 struct Verdict {
@@ -56,7 +57,8 @@ struct Verdict {
 // Tells of an order whether anybody else's write was accepted after it.
 using OthersWroteSince = std::function<bool(uint64_t order)>;
 
-// After narrow_down() and add_merged(). `scope`: what may be merged; nothing: a write that others' changes stand beside is refused.
+// After narrow_down() and add_merged(). `scope`: what may be merged; nothing: a write that others' changes stand beside is
+// refused.
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
                const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
 

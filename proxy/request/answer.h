@@ -27,8 +27,8 @@ inline constexpr std::string_view kClosing = "armgate is about to end, and this 
 arm::Response make_stale(std::string_view code, std::string_view why, const std::vector<std::string>& changed);
 // 412 ArmgateResourceSick: not 409, which go-autorest sends again at once, and not 503, which every client does.
 arm::Response make_sick(std::string_view resource, std::string_view why, Duration probe_every);
-// When a client is to come again that would have to wait for so long: after `least`, and no later than an SDK goes on at all (docs/arm.md,
-// "Clients": asked for more, azcore gives up).
+// When a client is to come again that would have to wait for so long: after `least`, and no later than an SDK goes on at all
+// (docs/arm.md, "Clients": asked for more, azcore gives up).
 Duration come_again(Duration least, Duration asked);
 // 503 ArmgateBusy.
 enum class Tried { No, WithoutEffect };
@@ -36,7 +36,8 @@ arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried 
 arm::Response make_still_running(Duration retry_after);                               // 503 ArmgateBusy
 arm::Response make_kept(Duration retry_after);                                        // 503 ArmgateBusy
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);  // 409 ArmgateOutcomeUnknown
-// To a request that was carried out before, with that status. 409 ArmgateOutcomeUnknown; 409 ArmgateOperationFailed: what it began has.
+// To a request that was carried out before, with that status. 409 ArmgateOutcomeUnknown; 409 ArmgateOperationFailed: what it
+// began has.
 arm::Response make_answer_not_kept(std::string_view resource, int status);
 arm::Response make_operation_failed(std::string_view resource, int status, std::string_view how, const arm::ErrorCodes& error);
 // 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.

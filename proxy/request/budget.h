@@ -1,5 +1,5 @@
-// budget.h – clients come first: armgate's own questions go along with a client's token, and ARM counts them against what it takes of
-// that token's bearer (proxy/policy/budget/read_budget.h, proxy/state/budgets.h).
+// budget.h – clients come first: armgate's own questions go along with a client's token, and ARM counts them against what it
+// takes of that token's bearer (proxy/policy/budget/read_budget.h, proxy/state/budgets.h).
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // client_gate.h – whether what a client asked for may still wait for a connection to ARM, and begin to leave.
 //
-// Why: where all connections are in use the wait may be long. What its client has left meanwhile is not sent, and what waits when armgate
-// is about to end is told to come again; neither is to be learnt only when a connection is free.
+// Why: where all connections are in use the wait may be long. What its client has left meanwhile is not sent, and what waits
+// when armgate is about to end is told to come again; neither is to be learnt only when a connection is free.
 // Threads   the connection's event loop.
 #pragma once
 
@@ -28,7 +28,7 @@ class ClientGate : public SendGate {
   ClientGate(const ClientGate&) = delete;
   ClientGate& operator=(const ClientGate&) = delete;
 
-  // Who waits for it, which outlives this. Before that nobody can have left.
+  // What waits for it, and outlives this. Before it is set, no client can have left.
   void watch(ClientWait& client_wait, ClientWait::AtClosing at_closing);
 
   bool may_wait() override;

@@ -44,8 +44,8 @@ class ClientWait {
   // Whether what its client asked for may begin to be sent.
   bool may_begin() const;
 
-  // Suspends until the position is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
-  // this stops waiting; a client that is gone wins over all.
+  // Suspends until the position is granted. A grant wins over a deadline that passes at the same moment, and over closing, at
+  // which this stops waiting; a client that is gone wins over all.
   Task<End> await_grant(const QueuePosition& position);
 
   // Suspends until `ready`, which is asked whenever the waiter is signalled; the same order of precedence.

@@ -37,7 +37,8 @@ class PlainBytes {
 // left of it is never empty: that would allow all codings.
 std::optional<std::string> readable_codings(std::string_view accepted);
 
-// The same for a request whose answer is to be read here: bodies in Brotli, say, could not be compared, nor a conflict recognised.
+// The same for a request whose answer is to be read here: bodies in Brotli, say, could not be compared, nor a conflict
+// recognised.
 void accept_readable_codings(arm::Headers& fields);
 
 // The body without its gzip or deflate content coding. BadInput for another coding or broken data,

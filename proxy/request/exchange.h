@@ -25,15 +25,15 @@ struct KeptBody;
 
 namespace armgate {
 
-// Who sent the request, as far as its connection tells (docs/design.md, "Clients and actors").
+// The sender of the request, as far as its connection tells (docs/design.md, "Clients and actors").
 struct ConnectionIdentity {
   uint64_t connection = 0;  // unique within the process
   std::string proxy_user;   // user name in the proxy URL; empty if none
   std::string peer;         // the peer's address without its port
 };
 
-// Who sent a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the same
-// credential again, so its owner keeps what the last one came to, and of the credential itself nothing but keyed sums.
+// The sender of a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the
+// same credential again, so its owner keeps what the last one came to, and of the credential itself nothing but keyed sums.
 struct Sender {
   Fingerprint shown{};   // of the whole Authorization value
   Hash128 credential{};  // its keyed hash

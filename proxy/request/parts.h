@@ -72,7 +72,7 @@ struct PipelineOptions {
 // threads share it.
 struct Counters {
   std::atomic<uint64_t> refused_stale{0};
-  std::atomic<uint64_t> insisted{0};
+  std::atomic<uint64_t> forced{0};
   std::atomic<uint64_t> queue_full{0};
   std::atomic<uint64_t> wait_timeouts{0};
   std::atomic<uint64_t> clients_left{0};
@@ -153,8 +153,8 @@ struct SharedState {
   RemoteOperations remote_operations;  // of a cluster's other replicas
   Budgets budgets;
   Counters counters;
-  // Since when this process knows what happens. What an earlier one's journal tells has an order up to `former` (restore.h), which is set
-  // before the first request; 0: nothing.
+  // Since when this process knows what happens. What an earlier one's journal tells has an order up to `former` (restore.h),
+  // which is set before the first request; 0: nothing.
   std::atomic<TimePoint> known_from{};
   uint64_t former = 0;
   // By the wall clock: since when all requests are known, and since when recorded ones are, which the journal may put earlier.

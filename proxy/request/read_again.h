@@ -44,8 +44,8 @@ OwnRead own_read(const Parts& parts, const Hash128& resource_key, std::string_vi
 // Once. An answer of any status is a result.
 Task<Result<SeenState>> read_once(const Parts& parts, std::string host, OwnRead read, std::string authorization);
 
-// The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and not
-// at all if ARM asks for a longer pause, nor beyond `until`. The last try's result.
+// The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and
+// not at all if ARM asks for a longer pause, nor beyond `until`. The last try's result.
 Task<Result<SeenState>> read_again(const Parts& parts, std::string host, OwnRead read, std::string authorization,
                                    TimePoint until = TimePoint::max());
 

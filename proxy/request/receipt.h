@@ -8,10 +8,10 @@
 
 namespace armgate {
 
-// What the connection must tell once it knows whether the answer has really arrived (docs/design.md, "Delivery"): confirm() when
-// the next request's first byte arrives or the connection ends in an orderly way, the answer acknowledged; drop() when it is
-// reset or ends without that. A receipt that is destroyed without either (armgate cut the connection) stays unconfirmed: what it
-// showed counts as shown, and a write's answer neither as delivered nor as lost.
+// What the connection must tell once it knows whether the answer has really arrived (docs/design.md, "Delivery"): confirm()
+// when the next request's first byte arrives or the connection ends in an orderly way, the answer acknowledged; drop() when it
+// is reset or ends without that. A receipt that is destroyed without either (armgate cut the connection) stays unconfirmed:
+// what it showed counts as shown, and a write's answer neither as delivered nor as lost.
 class Receipt {
  public:
   class Effect {

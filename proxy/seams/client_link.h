@@ -40,8 +40,8 @@ class ClientLink {
   // True once armgate is about to cut the connection, because it ends: who has only waited yet should be told to come again.
   virtual bool closing() const = 0;
 
-  // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`, and so it does when it begins to
-  // close. Clear it (nullptr) before the waiter dies. One at a time.
+  // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`, and so it does when it begins
+  // to close. Clear it (nullptr) before the waiter dies. One at a time.
   virtual void watch(Waiter* waiter, uint32_t bits) = 0;
 };
 

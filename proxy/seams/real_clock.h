@@ -12,9 +12,9 @@ namespace armgate {
 
 class RealClock final : public Clock {
  public:
-  // One iteration of an event loop. While it lives, time stands still for its thread: what the loop is told at once has happened at
-  // once. A request asks for the time two dozen times, and in some virtual machines each look at the system's clock is a call into
-  // the kernel. Not more than one on a thread; nothing on it may wait for time to pass meanwhile.
+  // One iteration of an event loop. While it lives, time stands still for its thread: what the loop is told at once has
+  // happened at once. A request asks for the time two dozen times, and in some virtual machines each look at the system's clock
+  // is a call into the kernel. Not more than one on a thread; nothing on it may wait for time to pass meanwhile.
   class LoopIteration {
    public:
     LoopIteration();

@@ -1,8 +1,8 @@
 // store.h – the seam to where intents and outcomes are recorded (docs/design.md, "The journal").
 //
-// Why: a write is recorded before its first byte leaves, again when its outcome is known, and again when what it began has ended,
-// so that "did it run?" has an answer, also for the process that comes after one that died. No bodies and no tokens are ever
-// recorded (promise P8, docs/design.md): who asked and what for are keyed hashes.
+// Why: a write is recorded before its first byte leaves, again when its outcome is known, and again when what it began has
+// ended, so that "did it run?" has an answer, also for the process that comes after one that died. No bodies and no tokens are
+// ever recorded (promise P8, docs/design.md): who asked and what for are keyed hashes.
 // Threads   any.
 #pragma once
 

@@ -41,8 +41,8 @@ struct UpstreamAnswer {
   std::unique_ptr<BodySource> body;
 };
 
-// Who asked for a sending, while that waits for a connection. This may take long: meanwhile its client may leave, or armgate end. It
-// outlives the call.
+// The owner of a sending, while that waits for a connection. This may take long: meanwhile its client may leave, or armgate
+// end. It outlives the call.
 class SendGate {
  public:
   virtual ~SendGate() = default;
@@ -51,12 +51,13 @@ class SendGate {
   virtual bool may_wait() { return true; }
   virtual Waiter* waiter() { return nullptr; }  // null: its answer changes while nobody asks, if at all
 
-  // Whether what was sent is given up when nobody waits for its answer any more, and whether somebody does: asked each kLookForAsker
-  // while the answer has not begun. What ARM does with it goes on, so that only reads are.
+  // Whether what was sent is given up when nobody waits for its answer any more, and whether somebody does: asked each
+  // kLookForAsker while the answer has not begun. What ARM does with it goes on, so that only reads are.
   virtual bool may_be_given_up() const { return false; }
   virtual bool is_awaited() { return true; }
 
-  // All is ready and the first byte is about to leave: false, and none does. Once more if no byte got through, on another connection.
+  // All is ready and the first byte is about to leave: false, and none does. Once more if no byte got through, on another
+  // connection.
   bool begin(TimePoint now);
   const std::optional<TimePoint>& begun() const { return begun_; }  // since when the answer may come
 
@@ -102,9 +103,9 @@ struct WholeLimits {
   TimePoint until{};
 };
 
-// Reads a whole body. TooLarge beyond that many bytes; TimedOut if more of it comes later; the body's own error if it was cut. All
-// with Sent::Answered.
-// The limit in time is for who drips: each piece has one of its own, and somebody may hold a lock until the last.
+// Reads a whole body. TooLarge beyond that many bytes; TimedOut if more of it comes later; the body's own error if it was cut.
+// All with Sent::Answered. The limit in time is for who drips: each piece has one of its own, and somebody may hold a lock
+// until the last.
 Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits);
 
 }  // namespace armgate

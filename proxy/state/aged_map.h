@@ -1,7 +1,8 @@
 // aged_map.h – a map that knows the order in which its entries were used last, and forgets the oldest first.
 //
-// Why: everything that armgate keeps is bounded (promise P10, docs/design.md), and what nobody has used for longest is missed least.
-// Whoever has a table with a bound takes this one, and says what may not be forgotten yet.
+// Why: everything that armgate keeps is bounded (promise P10, docs/design.md), and what nobody has used for longest is missed
+// least. A table with a bound is one of these and says what may not be forgotten yet; the last paragraph of docs/decisions/0013
+// lists the tables that are not, with the reasons.
 //
 // Invariants  values stay where they are until they are erased.
 // Costs       all in constant time, except make_room(), which steps over entries that may not be forgotten.
@@ -54,8 +55,8 @@ class AgedMap {
     places_.erase(at);
   }
 
-  // Until there are fewer than `most`: `may_go(key, value)` is asked from the oldest on, and what may go is forgotten at once. False if
-  // there is no room for one more.
+  // Until there are fewer than `most`: `may_go(key, value)` is asked from the oldest on, and what may go is forgotten at once.
+  // False if there is no room for one more.
   template <class MayGo>
   bool make_room(size_t most, MayGo may_go) {
     for (auto entry = entries_.begin(); entries_.size() >= most && entry != entries_.end();) {

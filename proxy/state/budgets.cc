@@ -28,7 +28,7 @@ Hash128 Budgets::key_of(const Asker& asker) const {
 }
 
 struct Budgets::Shared {
-  struct Standing {
+  struct WaitingRequest {
     std::string label;
     std::string what;
     TimePoint since{};
@@ -37,14 +37,13 @@ struct Budgets::Shared {
   };
   explicit Shared(Duration full_in) : share(full_in) {}
   policy::FairShare share;
-  std::map<uint64_t, Standing> standing{};  // in line
+  std::map<uint64_t, WaitingRequest> waiting{};  // in line
 };
 
 bool Budgets::make_room() {
   if (kept_.size() >= kKeptMax) ++forgotten_;
   return kept_.make_room(kKeptMax, [](const Hash128&, const Kept& kept) {
-    return std::all_of(kept.all_shared->begin(), kept.all_shared->end(),
-                       [](const Shared& one) { return one.standing.empty(); });
+    return std::all_of(kept.all_shared->begin(), kept.all_shared->end(), [](const Shared& one) { return one.waiting.empty(); });
   });
 }
 
@@ -81,7 +80,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
   // A provider's own 429 passes with what ARM says is left, and says nothing about that: it may be busy with one resource.
   if (is_throttled && (!left || *left <= policy::FairShare::kReserve)) {
-    (*kept.all_shared)[kind].share.refused(pause, time.now);
+    (*kept.all_shared)[kind].share.pause_for(pause, time.now);
   } else {
     note_shared(kept, told, time.now);
   }
@@ -98,9 +97,9 @@ void Budgets::note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint no
 
 void Budgets::let_go(Shared& shared, TimePoint now) {
   for (const uint64_t number : shared.share.grant(now)) {
-    const auto at = shared.standing.find(number);
+    const auto at = shared.waiting.find(number);
     at->second.waiter->signal(at->second.bits);
-    shared.standing.erase(at);
+    shared.waiting.erase(at);
     --waiting_;
   }
 }
@@ -116,13 +115,13 @@ std::optional<Budgets::Ticket> Budgets::join(const Asker& asker, Joining joining
   Shared& shared = (*kept->all_shared)[kind];
   const uint64_t number = ++numbers_;
   shared.share.join(number, joining.client, joining.can_wait ? policy::FairShare::Rank::Later : policy::FairShare::Rank::First);
-  shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
+  shared.waiting[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
   ++waiting_;
   let_go(shared, now);
   const bool may_wait = waiting_ <= options_.waiters_max;
-  if (may_wait || !shared.standing.contains(number)) return Ticket(this, {key, kind, number});
+  if (may_wait || !shared.waiting.contains(number)) return Ticket(this, {key, kind, number});
   shared.share.leave(number);
-  waiting_ -= shared.standing.erase(number);
+  waiting_ -= shared.waiting.erase(number);
   return std::nullopt;
 }
 
@@ -135,7 +134,7 @@ Budgets::Shared* Budgets::find(const Ticket::At& at) {
 bool Budgets::is_granted(const Ticket::At& at) {
   MutexLock lock(&mutex_);
   const Shared* const shared = find(at);
-  return shared == nullptr || !shared->standing.contains(at.number);
+  return shared == nullptr || !shared->waiting.contains(at.number);
 }
 
 TimePoint Budgets::due(const Ticket::At& at, TimePoint now) {
@@ -154,7 +153,7 @@ void Budgets::leave(const Ticket::At& at) {
   Shared* const shared = find(at);
   if (shared == nullptr) return;
   shared->share.leave(at.number);
-  waiting_ -= shared->standing.erase(at.number);
+  waiting_ -= shared->waiting.erase(at.number);
 }
 
 TimePoint Budgets::from(const Kept& kept, TimePoint now) {
@@ -199,8 +198,8 @@ BudgetReport Budgets::report(TimePoint now) const {
       if (is_shown) row.told.push_back({static_cast<arm::Budget>(i), budget.left(), budget.most()});
     }
     for (const Shared& shared : *kept.all_shared) {
-      for (const auto& [number, standing] : shared.standing) {
-        row.waiting.push_back({standing.label, standing.what, Duration(now - standing.since)});
+      for (const auto& [number, request] : shared.waiting) {
+        row.waiting.push_back({request.label, request.what, Duration(now - request.since)});
       }
     }
     if (!row.waiting.empty() || !row.told.empty() || row.come_again > Duration::zero()) report.rows.push_back(std::move(row));

@@ -1,4 +1,5 @@
-// budgets.h – what ARM says is left of the requests that it takes: for each subscription and principal, as the answers that pass tell it.
+// budgets.h – what ARM says is left of the requests that it takes: for each subscription and principal, as the answers that
+// pass tell it.
 //
 // Why: people want to see whose budget is low before it is used up, armgate's own questions must not be what uses it up
 // (proxy/policy/budget/read_budget.h), and clients that share one may be let go one after the other (Options::fair;
@@ -6,8 +7,8 @@
 //
 // Invariants  what is not known holds nobody back.
 // Threads     any; one short mutex. A Ticket must not outlive the Budgets.
-// Limits      kKeptMax pairs of subscription and principal; of those that nobody waits for, the one that was heard of longest ago is
-//             forgotten first (counted). Options::waiters_max requests wait.
+// Limits      kKeptMax pairs of subscription and principal; of those that nobody waits for, the one that was heard of longest
+//             ago is forgotten first (counted). Options::waiters_max requests wait.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@
 
 namespace armgate {
 
-// Who asks: the token's bearer (a keyed hash of what the token says about its bearer), and the target that he asks for.
+// The sender of a request: the token's bearer (a keyed hash of what the token says about it), and the target.
 struct Asker {
   Hash128 principal{};  // zero: nobody, of whom nothing is noted
   std::string_view target;

@@ -1,13 +1,13 @@
-// client_state.h – what armgate keeps of one client beside what it was shown: the list pages that were delivered to it, until a write
-// asks for one of their items, and its sending ledger.
+// client_state.h – what armgate keeps of one client beside what it was shown: the list pages that were delivered to it, until a
+// write asks for one of their items, and its sending ledger.
 //
-// Why pages are kept as they came: a list has a thousand items and the client writes one of them, or none. A tool that polls a list is
-// shown the same bytes again and again: they are kept, and read, once, beside when they were shown.
+// Why pages are kept as they came: a list has a thousand items and the client writes one of them, or none. A tool that polls a
+// list is shown the same bytes again and again: they are kept, and read, once, beside when they were shown.
 //
 // Threads   any; one short mutex. Nothing is parsed or called out to under it.
-// Limits    Options, and a budget of bytes that all clients share. Over either the client's pages that were shown least recently are
-//           dropped first, and it is remembered that some were. Of one page the first showing is kept, and as many of the latest as a
-//           history keeps of a client.
+// Limits    Options, and a budget of bytes that all clients share. Over either the client's pages that were shown least
+//           recently are dropped first, and it is remembered that some were. Of one page the first showing is kept, and as many
+//           of the latest as a history keeps of a client.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -96,7 +96,8 @@ class ClientState {
   void record_page(ListAnswer page);
   // A page was shown that is not kept.
   void note_page_missed(uint64_t shown);
-  // The connection that the page was written to was reset. Gives the resources whose history had been told already of that showing.
+  // The connection that the page was written to was reset. Gives the resources whose history had been told already of that
+  // showing.
   std::vector<Hash128> page_lost(uint64_t shown);
   // Those that may hold an item for the resource.
   std::vector<UnreadPage> unread_pages(const arm::ResourceId& resource) const;

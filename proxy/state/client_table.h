@@ -1,9 +1,9 @@
 // client_table.h – the clients, by their keyed hash.
 //
 // Threads   any. A ClientState stays alive as long as somebody holds it, also after it was forgotten here.
-// Limits    clients_max; over it the least recently used idle one is forgotten, but not that it may have been shown lists. Where list
-//           pages take too many bytes, the client that has been idle for longest loses its pages first. What is left of a client that
-//           never comes back is removed within minutes, as long as any client comes.
+// Limits    clients_max; over it the least recently used idle one is forgotten, but not that it may have been shown lists.
+//           Where list pages take too many bytes, the client that has been idle for longest loses its pages first. What is left
+//           of a client that never comes back is removed within minutes, as long as any client comes.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // memory_store.h – the Store that keeps its records in memory: no promise survives the process.
 //
-// Ended writes stay until their slot is needed. They hold only what `armgate history` shows, in few cache lines: every write pays for it.
-// They do not keep bodies alive: the changed members of the last ones can be named as long as the histories have their bodies.
+// Ended writes stay until their slot is needed. They hold only what `armgate history` shows, in few cache lines: every write
+// pays for it. They do not keep bodies alive: the changed members of the last ones can be named as long as the histories have
+// their bodies.
 // Threads   any; each has a shard, because every write comes by twice.
 // Limits    Options, in each shard; the oldest go.
 #pragma once
@@ -48,7 +49,8 @@ class MemoryStore final : public Store {
     JournaledWrite write;
     AskedChange change;  // unless its members are named
   };
-  // The newest `most` of those that are asked for, the newest first; with `resource` (a canonical id) only its own and those below it.
+  // The newest `most` of those that are asked for, the newest first; with `resource` (a canonical id) only its own and those
+  // below it.
   std::vector<Remembered> newest(size_t most, std::string_view resource, WhichWrites which = WhichWrites{}) const;
 
   // record_intent() for whoever cannot await.

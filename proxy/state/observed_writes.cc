@@ -17,7 +17,7 @@ bool exclude_each_other(const std::vector<rules::LockKey>& some, const std::vect
 
 // As the locks have it (go_together() in proxy/state/lock).
 bool goes_along(const ObservedWrites::Write& write, const ObservedWrites::Write& running) {
-  return write.is_reentrant && running.taken && running.lets_own_in && running.client == write.client;
+  return write.is_reentrant && running.taken && running.admits_own && running.client == write.client;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class ObservedWrites {
     std::string resource;
     TimePoint since{};
     bool is_reentrant = false;  // it goes along with what the same client has running, if that lets it in
-    bool lets_own_in = false;   // once ARM has accepted it
+    bool admits_own = false;    // once ARM has accepted it
     bool taken = false;         // ARM has accepted it: only its operation is unfinished
   };
 

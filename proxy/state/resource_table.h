@@ -3,11 +3,11 @@
 // Why one table: what one client changed is what another one's read may be missing, and what a third one's write must not undo.
 // Everything that is known of a resource stands in one place, is asked there, and changes by events only.
 //
-// Invariants  forgetting makes armgate ask again or refuse once, never send what may be stale: a history that begins anew knows that
-//             something may be missing (History::forgotten).
+// Invariants  forgetting makes armgate ask again or refuse once, never send what may be stale: a history that begins anew knows
+//             that something may be missing (History::forgotten).
 // Threads     any; 64 shards with a short mutex each. Nothing is parsed, awaited or called out to under one.
-// Limits      Options, an equal part for each shard. Over the bytes, bodies are dropped: first those of the resources that were not touched
-//             for longest, and of the one that is being touched the oldest. Over the number, whole histories are.
+// Limits      Options, an equal part for each shard. Over the bytes, bodies are dropped: first those of the resources that were
+//             not touched for longest, and of the one that is being touched the oldest. Over the number, whole histories are.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace armgate {
 
-// Who is to tell all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
+// Tells all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
 class ResourceSink {
  public:
   virtual ~ResourceSink() = default;
@@ -46,7 +46,7 @@ class ResourceTable {
   const policy::HistoryLimits& limits() const { return options_.history; }
 
   // From now on changes go there, and come back by the functions that end in _here.
-  void share(ResourceSink* sink) { sink_ = sink; }
+  void set_sink(ResourceSink* sink) { sink_ = sink; }
 
   void apply(const Hash128& resource, policy::Event event);
   void apply_here(const Hash128& resource, policy::Event event);

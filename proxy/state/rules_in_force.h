@@ -1,14 +1,16 @@
 // rules_in_force.h – the rules that requests are planned with, replaced as a whole while requests are under way.
 //
-// Why: an unfinished write has locked what the rules of its arrival named. Who is planned with newer rules must not pass it by
-// locking something else, so until the last such write is finished, plans take the keys of both (docs/design.md,
+// Why: an unfinished write has locked what the rules of its arrival named. A write that is planned with newer rules must not
+// pass it by locking something else. So until the last such write is finished, plans take the keys of both (docs/design.md,
 // "Locks").
 //
-// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease until
+// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease
+//             until
 // its end.
 //             A plan is the same whether it was kept or made anew.
-// Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them with
-//             every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the same URL.
+// Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them
+//             with every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the
+//             same URL.
 // Limits      one entry for each replacement whose writes are unfinished, and for each thread that planned them; kKeptPlans for
 //             each thread.
 #pragma once
@@ -34,8 +36,8 @@ class RulesInForce {
   // For what arrives from now on.
   void replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode);
 
-  // rules::make_plan() with the rules and the mode of now, and with the keys that older rules ask for while writes of theirs are
-  // unfinished. What is switched off now waits for none of them.
+  // rules::make_plan() with the rules and the mode of now, and with the keys that older rules ask for while writes of theirs
+  // are unfinished. What is switched off now waits for none of them.
   Result<Planned> make_plan(arm::Method method, std::string_view target);
 
   rules::Mode mode() const;

@@ -36,7 +36,8 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
     case Kind::Expected: return Match::Again;
     case Kind::Refused: {
       if (!has_id && !gone) return Match::New;
-      // With another credential it could not be told the answer, and would find it again and again for as long as others share it.
+      // With another credential it could not be told the answer, and would find it again and again for as long as others share
+      // it.
       const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty() && earlier.resend == arrival.resend;
       return is_being_shared ? Match::Shared : Match::Again;
     }
@@ -77,7 +78,7 @@ bool SendingLedger::may_be_lost(const Sending& earlier, TimePoint now) const {
   return !earlier.told && (!is_done || now - earlier.ended.time <= options_.keep);
 }
 
-SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival& arrival, const Questions& ask) const {
+SendingLedger::Match SendingLedger::compare(const Sending& earlier, const Arrival& arrival, const Questions& ask) const {
   if (is_over(earlier, arrival.at.time)) return Match::New;
   if (arrival.repeats.by_id && earlier.content != arrival.content) return Match::Misused;
   const Match lost = may_be_lost(earlier, arrival.at.time) ? judge_lost(earlier, arrival, ask) : Match::New;
@@ -91,10 +92,11 @@ SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Q
     if (it == index.end()) return found;
     for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
       const bool counts = before == nullptr || ((*place)->logged != 0 && (*place)->logged < before->logged);
-      const Match match = counts ? judge(**place, arrival, ask) : Match::New;
+      const Match match = counts ? compare(**place, arrival, ask) : Match::New;
       if (match == Match::New) continue;
       found = {match, *place};
-      // Of several processes one may have begun the same once more before it knew of the first: that one's answer, or doubt, counts.
+      // Of several processes one may have begun the same once more before it knew of the first: that one's answer, or doubt,
+      // counts.
       const bool goes_again = match == Match::Again || match == Match::DoubtExpired;
       if (!goes_again || options_.sink == nullptr) break;
     }
@@ -104,7 +106,7 @@ SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Q
   return same_call.match != Match::New ? same_call : newest_in(whatever_id_, arrival.request);
 }
 
-void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
+void SendingLedger::attach(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
   const bool is_asker = sending.undelivered || !sending.asker || sending.asker->gone.load(std::memory_order_acquire);
   if (is_asker) {
     take_asking(sending, arrival);
@@ -116,7 +118,7 @@ void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* wait
 
 SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const Questions& ask) {
   MutexLock lock(&mutex_);
-  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  settle_doubts(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
   expire_repeats(arrival.at.time);
   Found found = find_earlier(arrival, ask);
   const bool is_named = arrival.repeats.by_id && found.match == Match::New;
@@ -142,7 +144,7 @@ SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* wait
         tell_sink({SendingEvent::What::Again, {}, {found.place->id, found.place->asking}, arrival, {}});
       break;
     }
-    case Match::Shared: share(*found.place, arrival, waiter, bits); break;
+    case Match::Shared: attach(*found.place, arrival, waiter, bits); break;
   }
   const Sending& sending = *found.place;
   return {found.match, {sending.id, sending.asking}, sending.at, sending.resend != arrival.resend};
@@ -156,7 +158,7 @@ bool SendingLedger::knows(const Arrival& arrival) {
 
 SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   MutexLock lock(&mutex_);
-  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  settle_doubts(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
   const Iterator place = add_locked(arrival);
   if (options_.sink != nullptr) tell_sink({SendingEvent::What::Added, {}, {place->id, place->asking}, arrival, {}});
   return {place->id, place->asking};
@@ -311,7 +313,7 @@ SendingLedger::Told SendingLedger::told(uint64_t sending, const Hash128& resend)
 // ---- settled
 
 // By what its client did after the order `since`.
-void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
+void SendingLedger::settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
   const auto it = unsettled_.find(resource);
   if (it == unsettled_.end()) return;
   const Iterators places = std::move(it->second);
@@ -341,7 +343,7 @@ void SendingLedger::resolve(const Hash128& resource, Moment asked) {
     event.arrival.at = asked;
     tell_sink(std::move(event));
   }
-  settle(resource, asked.order, SettledBy::Read, {});
+  settle_doubts(resource, asked.order, SettledBy::Read, {});
 }
 
 bool SendingLedger::expire(TimePoint now) {

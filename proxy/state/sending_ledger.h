@@ -1,30 +1,32 @@
-// sending_ledger.h – what one client has asked to be written, and what became of it: is an arriving request a new write, or one that
-// was here before?
+// sending_ledger.h – what one client has asked to be written, and what became of it: is an arriving request a new write, or one
+// that was here before?
 //
-// Why: a client whose connection broke, or that was told to come again, sends its bytes once more. Forwarded as a new write they would
-// run a restart twice, or be taken for a change that was built on their own effect. One record for each intended write, from its
-// first arrival until its final answer has arrived; one function matches a request against them.
+// Why: a client whose connection broke, or that was told to come again, sends its bytes once more. Forwarded as a new write
+// they would run a restart twice, or be taken for a change that was built on their own effect. One record for each intended
+// write, from its first arrival until its final answer has arrived; one function matches a request against them.
 //
-// What is the same write. Method, host, target, body and credential must be equal (claims alone are unverified). Under one request id
-// two requests are one by the client's own word; under two ids they never are. Without ids a request is an earlier one again if that
-// one's client is gone without the answer, or was told to come again; while it listens, the same bytes are a second write (two actors
-// may both count from 2 to 3).
+// What is the same write. Method, host, target, body and credential must be equal (claims alone are unverified). Under one
+// request id two requests are one by the client's own word; under two ids they never are. Without ids a request is an earlier
+// one again if that one's client is gone without the answer, or was told to come again; while it listens, the same bytes are a
+// second write (two actors may both count from 2 to 3).
 //
-// Once means once (Repeats). What ARM accepted outlives its answer's arrival where its client named the request (a repeatability id),
-// where a rule says for how long the same request is one (unless its operation has failed), and for the PUT of one actor while its
-// operation runs. Then the record stands for the answer: the same request gets it again. Under a repeatability id it is the id that
-// makes two requests the same; one with another content is a misuse, and one of which the record may have been forgotten is not decided.
+// Once means once (Repeats). What ARM accepted outlives its answer's arrival where its client named the request (a
+// repeatability id), where a rule says for how long the same request is one (unless its operation has failed), and for the PUT
+// of one actor while its operation runs. Then the record stands for the answer: the same request gets it again. Under a
+// repeatability id it is the id that makes two requests the same; one with another content is a misuse, and one of which the
+// record may have been forgotten is not decided.
 //
-// When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
-// was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and comes again must not
-// be judged by what it had read before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
-// everything without an id: it has gone on.
+// When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other
+// write. What was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and
+// comes again must not be judged by what it had read before. What is in doubt: with a read; an id outlives that. Of a client
+// that is one actor, its next read or other write ends everything without an id: it has gone on.
 //
-// Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
-//           match() asks is asked under it, too, and may lock the resource's history.
-// Limits    Options. Beyond them records that nobody works on are forgotten: first those without effect, then those that are done,
-//           those whose answers are given again, last those in doubt; of each kind the oldest first. A re-send is then a new write, but
-//           for repeatability ids: it stays known that some were forgotten. The bytes of answers are dropped before records are.
+// Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile.
+//           What match() asks is asked under it, too, and may lock the resource's history.
+// Limits    Options. Beyond them records that nobody works on are forgotten: first those without effect, then those that are
+//           done, those whose answers are given again, last those in doubt; of each kind the oldest first. A re-send is then a
+//           new write, but for repeatability ids: it stays known that some were forgotten. The bytes of answers are dropped
+//           before records are.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -56,7 +58,7 @@ namespace armgate {
 
 struct SendingEvent;
 
-// Whom it tells what changes it, for others who keep the same ledger elsewhere (proxy/cluster). Called under its mutex.
+// Is told what changes the ledger, for other processes that keep the same ledger (proxy/cluster). Called under its mutex.
 class SendingSink {
  public:
   virtual ~SendingSink() = default;
@@ -109,8 +111,8 @@ class SendingLedger {
     std::optional<OperationResult> ended{};
   };
 
-  // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is
-  // gone: then nobody cares any more what became of the earlier one's answer.
+  // The client that is to get the answer of a sending. It changes when the sending runs again, or when another takes the place
+  // of a client that is gone: then it does not matter any more what became of the earlier answer.
   struct Asking {
     uint64_t sending = 0;
     uint64_t number = 0;
@@ -261,7 +263,7 @@ class SendingLedger {
   bool is_over(const Sending& sending, TimePoint now) const;
   TimePoint end_of_repeats(const Sending& sending) const;
   bool may_be_lost(const Sending& earlier, TimePoint now) const;
-  Match judge(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
+  Match compare(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
   Match judge_lost(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
   Match judge_repeated(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
 
@@ -285,8 +287,8 @@ class SendingLedger {
   void drop_answer(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void run_again(Iterator place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
+  void attach(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Sendings& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }

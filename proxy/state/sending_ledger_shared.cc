@@ -26,9 +26,9 @@ void SendingLedger::take_ids(Iterator place, const Asking& asking) {
 void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now) {
   MutexLock lock(&mutex_);
   const auto& asking = event.asking;
-  if (event.what == What::Resolved) return settle(event.arrival.resource, event.arrival.at.order, SettledBy::Read, {});
+  if (event.what == What::Resolved) return settle_doubts(event.arrival.resource, event.arrival.at.order, SettledBy::Read, {});
   if (event.what == What::Added) {
-    settle(event.arrival.resource, event.arrival.at.order, SettledBy::OtherWrite, event.arrival.request);
+    settle_doubts(event.arrival.resource, event.arrival.at.order, SettledBy::OtherWrite, event.arrival.request);
     const Iterator place = add_locked(event.arrival);
     take_ids(place, asking);
     place->asker = std::move(asker);

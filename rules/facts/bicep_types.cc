@@ -59,7 +59,8 @@ bool is_known_map(const std::string& pointer) {
   return place.is_map();
 }
 
-// What alone shows that somebody has set a secret, and moves with that alone: the service's, but to be compared (docs/types.md).
+// What alone shows that somebody has set a secret, and moves with that alone: the service's, but to be compared
+// (docs/types.md).
 bool is_trace_of_secret(std::string_view pointer) {
   const std::string_view name = pointer.substr(pointer.rfind('/') + 1);
   constexpr std::array<std::string_view, 3> kNames{"publicCertData", "publicData", "secretUriWithVersion"};

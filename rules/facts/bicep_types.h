@@ -1,8 +1,8 @@
-// bicep_types.h – draws facts from Azure/bicep-types-az: its types.json files describe each type at each api-version, with members that
-// are marked read-only, write-only or sensitive.
+// bicep_types.h – draws facts from Azure/bicep-types-az: its types.json files describe each type at each api-version, with
+// members that are marked read-only, write-only or sensitive.
 //
-// Of a member whose direction differs between api-versions nothing is said: called read-only where it can be written, somebody's change
-// of it would go unseen. Keys of arrays are not in that data.
+// Of a member whose direction differs between api-versions nothing is said: called read-only where it can be written,
+// somebody's change of it would go unseen. Keys of arrays are not in that data.
 // Limits   a body deeper than kDepthMax or of more than kMembersMax members is followed so far and no farther.
 #pragma once
 
@@ -25,7 +25,8 @@ class BicepTypes {
   // Takes in one types.json; `file` names it in faults.
   void add(const std::string& file, std::string_view json, FaultList& faults);
 
-  // Whether a resource type was described at that api-version ("Microsoft.Network/virtualNetworks@2024-05-01"), writable or not.
+  // Whether a resource type was described at that api-version ("Microsoft.Network/virtualNetworks@2024-05-01"), writable or
+  // not.
   bool has(std::string_view type_and_version) const;
   size_t count() const { return described_.size(); }
 

@@ -1,6 +1,8 @@
-// fact_entry.h – one element of "facts" in a rule file: what is known about the bodies of types, whatever rule decides about them.
+// fact_entry.h – one element of "facts" in a rule file: what is known about the bodies of types, whatever rule decides about
+// them.
 //
-// Why: rules say what is to be done, facts what is so. Two rules for one type, or none, must not make a difference to what is known of it.
+// Why: rules say what is to be done, facts what is so. Two rules for one type, or none, must not make a difference to what is
+// known of it.
 #pragma once
 
 #include <memory>
@@ -38,7 +40,8 @@ std::string words_for(const FactEntry& entry);
 // api-version. `entries` are those of one file, whose `positions` these are.
 void check_facts(const std::vector<FactEntry>& entries, const JsonPositions& positions, FaultList& faults);
 
-// What an operator should look at, of the entries of all files in their order: two of different files that contradict each other.
+// What an operator should look at, of the entries of all files in their order: two of different files that contradict each
+// other.
 FaultList warnings_about(const std::vector<FactEntry>& entries);
 
 }  // namespace armgate::rules

@@ -1,10 +1,12 @@
 // fact_table.h – what all facts together, and a rule's own body, say about a type at an api-version.
 //
-// Facts add up. Where two say different things about one array or text, the stronger decides; from weak to strong: what was imported,
-// a pattern, a longer pattern, the type itself, and among equals the later and then the earlier one; above all the rule's own "body".
+// Facts add up. Where two say different things about one array or text, the stronger decides; from weak to strong: what was
+// imported, a pattern, a longer pattern, the type itself, and among equals the later and then the earlier one; above all the
+// rule's own "body".
 //
 // Threads: any. What comes of a type is worked out when it is first asked for and then kept; to find it again takes no lock.
-// Limits   kept is one result for each span of api-versions within which the facts of a type are the same, and each rule with a body.
+// Limits   kept is one result for each span of api-versions within which the facts of a type are the same, and each rule with a
+//          body.
 #pragma once
 
 #include <functional>

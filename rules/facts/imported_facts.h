@@ -1,7 +1,8 @@
-// imported_facts.h – the file that `armgate types import` writes: facts about all types that public schemas describe, one type a line.
+// imported_facts.h – the file that `armgate types import` writes: facts about all types that public schemas describe, one type
+// a line.
 //
-// Why a form of its own: facts of thousands of types have to be read in milliseconds, and nobody writes them by hand. `rules` names the
-// file like any rule file; what it says is weaker than every rule file.
+// Why a form of its own: facts of thousands of types have to be read in milliseconds, and nobody writes them by hand. `rules`
+// names the file like any rule file; what it says is weaker than every rule file.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // type_facts.h – what is known about the bodies of one type at one api-version, and how sure that is.
 //
-// Why: to ignore a difference a guess will do, to merge two writes it will not. Who decides needs to know where the facts come from.
+// Why: a guess is enough to ignore a difference, but not to merge two writes. The code that decides needs to know where the
+// facts come from.
 #pragma once
 
 #include <cstdint>

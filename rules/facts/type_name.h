@@ -1,5 +1,5 @@
-// type_name.h – how rule files write types of resources and api-versions. Each check puts the text into its canonical form and says
-// what is wrong with it, as a TextCheck does.
+// type_name.h – how rule files write types of resources and api-versions. Each check puts the text into its canonical form and
+// says what is wrong with it, as a TextCheck does.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ std::optional<std::string> check_parent(std::string& type);
 
 std::optional<std::string> check_api_version(std::string& version);
 
-// Whether a resource of that type can stand above one of `types`. Within one provider namespace an ancestor's type begins the type; a
-// resource of another namespace may be extended by anything, so nothing can be said about it here.
+// Whether a resource of that type can stand above one of `types`. Within one provider namespace an ancestor's type begins the
+// type; a resource of another namespace may be extended by anything, so nothing can be said about it here.
 bool can_be_parent(std::string_view parent, const std::vector<std::string>& types);
 
 }  // namespace armgate::rules

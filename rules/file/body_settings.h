@@ -1,7 +1,7 @@
 // body_settings.h – what a rule file says about the bodies of its types: the keys below "body".
 //
-// Why: which members only the service writes and how the elements of an array are told apart decides whether a write is in conflict.
-// A fact that holds nowhere would do so silently, so everything is checked that can be without a body.
+// Why: which members only the service writes and how the elements of an array are told apart decides whether a write is in
+// conflict. A fact that holds nowhere would do so silently, so everything is checked that can be without a body.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ SettingTable body_settings(arm::DeclaredFacts& facts);
 // A JSON pointer in which "*" is every element or member, as rule files write it.
 std::optional<std::string> check_pointer(std::string& pointer);
 
-// Complains of keys where there can be none, of those that are missing, and of what contradicts itself. `pointer` is that of the object
-// that has "body", in the file.
+// Complains of keys where there can be none, of those that are missing, and of what contradicts itself. `pointer` is that of
+// the object that has "body", in the file.
 void check_body(const arm::DeclaredFacts& body, const std::string& file, const std::string& pointer,
                 const JsonPositions& positions, FaultList& faults);
 

@@ -44,8 +44,8 @@ struct Visibility {
   Duration window = std::chrono::minutes(10);  // how long after it came into being the wait is believed
 };
 
-// The pause after that many sendings (1: the first): half a second, doubled each time up to `every`, because most of it is over in no
-// time. Nothing: the time that `tries` at this distance take is over.
+// The pause after that many sendings (1: the first): half a second, doubled each time up to `every`, because most of it is over
+// in no time. Nothing: the time that `tries` at this distance take is over.
 std::optional<Duration> pause_after(const Visibility& visibility, int sendings);
 
 // Whether the client sent a precondition of its own.
@@ -76,8 +76,8 @@ class ErrorTable {
   // The first entry that applies; null if none does.
   const ErrorRule* find(const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) const;
 
-  // The same for the error of an operation that failed after ARM had taken its write: told in the body of a poll, whose status and
-  // fields say nothing about it.
+  // The same for the error of an operation that failed after ARM had taken its write: told in the body of a poll, whose status
+  // and fields say nothing about it.
   const ErrorRule* find_late(const arm::ArmError& error) const;
 
   const std::vector<ErrorRule>& rules() const { return rules_; }

@@ -32,7 +32,8 @@ class JsonPositions {
   // The line of a member's name or of an array's element; for what does not exist, that of its nearest ancestor.
   int line_of(std::string_view pointer) const;
 
-  // Where a member's name begins in the text, with its quotation marks, and how many bytes that has; nothing if there is no such member.
+  // Where a member's name begins in the text, with its quotation marks, and how many bytes that has; nothing if there is no
+  // such member.
   struct Name {
     size_t begin = 0, length = 0;
   };

@@ -1,7 +1,9 @@
-// rule_case.h – what a rule file says its rules make of certain requests, and its facts of their bodies, tried whenever the file is read.
+// rule_case.h – what a rule file says its rules make of certain requests, and its facts of their bodies, tried whenever the
+// file is read.
 //
-// Why: a rule is right only if it does to real requests what its author meant, and a fact only if it hides what the service changes and
-// nothing that a client does. Cases say that beside them, and a change that breaks one is refused before it protects the wrong thing.
+// Why: a rule is right only if it does to real requests what its author meant, and a fact only if it hides what the service
+// changes and nothing that a client does. Cases say that beside them, and a change that breaks one is refused before it
+// protects the wrong thing.
 #pragma once
 
 #include <optional>

@@ -46,9 +46,10 @@ std::string rule_file_schema();
 // Whether a file's cases are tried on its own rules and facts, or were.
 enum class Cases { Try, AreTried };
 
-// One file, which may be one of imported facts (rules/facts/imported_facts.h), in its order. Adds every fault; with a new fault, the result serves only
-// check_names. In a file without other faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may
-// take what a later one says: that is how shipped rules are overruled. The same goes for the entries of the error table.)
+// One file, which may be one of imported facts (rules/facts/imported_facts.h), in its order. Adds every fault; with a new
+// fault, the result serves only check_names. In a file without other faults, no type of a rule may be wholly taken by an
+// earlier rule. (An earlier file may take what a later one says: that is how shipped rules are overruled. The same goes for the
+// entries of the error table.)
 RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults, Cases cases = Cases::Try);
 
 // Its rules alone.

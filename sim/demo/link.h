@@ -1,7 +1,7 @@
 // link.h – how a demo client talks HTTPS: straight to the simulated ARM, or through armgate as a proxy.
 //
-// Why: the demo's clients must be as ordinary as real tools are, so this is Beast (http_stream.h), CONNECT and a proxy user name,
-// and nothing of armgate's own transport.
+// Why: the demo's clients must be as ordinary as real tools are, so this is Beast (http_stream.h), CONNECT and a proxy user
+// name, and nothing of armgate's own transport.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>

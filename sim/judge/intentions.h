@@ -1,6 +1,7 @@
 // intentions.h – what each client meant by a full write, and whether that and nothing else came of it.
 //
-// Why: a gateway that puts two writes together may lose a change, invent one, or let one count for two, and every answer still says
+// Why: a gateway that puts two writes together may lose a change, invent one, or let one count for two, and every answer still
+// says
 // 200. Clients say beside the body what they changed, from what to what; whatever body arrives, its effect must be just that.
 // It knows nothing of how bodies are put together, and of armgate nothing at all.
 #pragma once

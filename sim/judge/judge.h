@@ -50,15 +50,16 @@ class Judge {
   // The resource is gone because somebody deleted it.
   void removed(const std::string& entity_key);
 
-  // The write's operation failed and the service put the old content back: nobody was promised anything. What an earlier sending of the
-  // write had done is there still.
+  // The write's operation failed and the service put the old content back: nobody was promised anything. What an earlier
+  // sending of the write had done is there still.
   void rolled_back(const std::string& entity_key, const ResourceType& traits, const nlohmann::json& content,
                    const std::string& write_key);
 
   // The resource had this ETag while its content had this version.
   void remember(const std::string& entity_key, const std::string& etag, const std::string& version);
 
-  // Before changed(): a full PUT was accepted. Has it the effect that its client meant? A child's intentions are those below() its place.
+  // Before changed(): a full PUT was accepted. Has it the effect that its client meant? A child's intentions are those below()
+  // its place.
   enum class AsMeant { No, Yes, Unknown };
   AsMeant check_effect(const std::string& entity_key, const nlohmann::json& before, const nlohmann::json& after,
                        const WriteFacts& facts);

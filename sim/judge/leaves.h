@@ -30,9 +30,9 @@ bool in_the_order_of(const nlohmann::json& before, const nlohmann::json& after);
 // Where `to` differs from `from`, with what it has there: equal for equal changes.
 std::string change_between(const Leaves& from, const Leaves& to);
 
-// A body from which nobody can tell whether it was built on what is there: it has a value back that one of the older states had and
-// that is another now; or it lacks what that one lacked, and has nothing of the named things that changed since; or it changes nothing
-// although some value moved.
+// A body from which nobody can tell whether it was built on what is there: it has a value back that one of the older states had
+// and that is another now; or it lacks what that one lacked, and has nothing of the named things that changed since; or it
+// changes nothing although some value moved.
 bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older);
 
 }  // namespace armgate::sim

@@ -1,4 +1,5 @@
-// kubernetes_api.h – as much of a Kubernetes API server as kubectl needs to get, cordon and drain the nodes of simulated clusters.
+// kubernetes_api.h – as much of a Kubernetes API server as kubectl needs to get, cordon and drain the nodes of simulated
+// clusters.
 //
 //   GET    /version, /api, /apis, /api/v1, /apis/apps/v1, /apis/policy/v1    discovery
 //   GET    /api/v1/nodes, /api/v1/nodes/NAME, /api/v1/pods, /api/v1/namespaces/NS/pods[/NAME]
@@ -6,7 +7,7 @@
 //   POST   /api/v1/namespaces/NS/pods/NAME/eviction        429 where a PodDisruptionBudget is in the way
 //   GET    /apis/policy/v1/poddisruptionbudgets, /apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy
 //
-// Selectors are lists of NAME=VALUE. Who shows no token is answered 401; any token will do.
+// Selectors are lists of NAME=VALUE. A request without a token is answered 401; any token will do.
 //
 // Tests control it with POST /__sim/kubernetes on the simulated ARM's own listener, all members optional:
 //   {"ready_ms": 1500, "never_ready": "000002", "pod_ready_ms": 1000,

@@ -1,7 +1,7 @@
 // nodes.h – the nodes of the simulated clusters' pools, and pods on them: what Kubernetes would make of what ARM says.
 //
-// Why: `armgate heal` waits for nodes and drains them with the real kubectl. A pool's nodes are there as soon as the pool is, become
-// ready some time later, and go with it.
+// Why: `armgate heal` waits for nodes and drains them with the real kubectl. A pool's nodes are there as soon as the pool is,
+// become ready some time later, and go with it.
 //
 // Invariants
 //   1. No I/O, no clock: time only moves through observe(), and must not go back.

@@ -240,7 +240,7 @@ void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head,
     fields.add("x-ms-client-request-id", head.fields.get("x-ms-client-request-id"));
   }
   const bool reading = is_read_method(head.method);
-  if (!buckets_.tell(head, subscription, fields))
+  if (!buckets_.show_remaining(head, subscription, fields))
     fields.add(
         reading ? "x-ms-ratelimit-remaining-subscription-global-reads" : "x-ms-ratelimit-remaining-subscription-global-writes",
         reading ? "3749" : "2999");

@@ -104,7 +104,7 @@ class SimArm::Machine {
                                                    const nlohmann::json* current);
   arm::Response busy_answer(const ResourceType& traits, const Operation& running) const;
 
-  // The door of every write to something that may exist (`current` is its content, else null): preconditions, then what
+  // Every write to something that may exist passes here (`current` is its content, else null): preconditions, then what
   // runs on the first of `lock_keys`. An answer means that the write is refused.
   std::optional<arm::Response> refuse_write(const Call& call, const Entity* entity, const ResourceType& traits,
                                             const nlohmann::json* current, const std::vector<std::string>& lock_keys);

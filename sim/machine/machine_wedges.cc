@@ -1,8 +1,9 @@
-// Clusters whose system pool cannot get its network, as Azure/ARO-HCP PR 5397 describes them: every write of the pool's scale set
-// fails with NetworkingInternalOperationError, the provider tries again for days, and the cluster stays Updating until somebody
-// aborts that. Only the activity log tells, for the scale set is the provider's own business.
+// Clusters whose system pool cannot get its network, as Azure/ARO-HCP PR 5397 describes them: every write of the pool's scale
+// set fails with NetworkingInternalOperationError, the provider tries again for days, and the cluster stays Updating until
+// somebody aborts that. Only the activity log tells, for the scale set is the provider's own business.
 //
-//   POST /__sim/wedges {"cluster": ID, "pool": NAME, "now": SECONDS_SINCE_1970, "started_s": 2700, "failures": 12, "every_s": 60,
+//   POST /__sim/wedges {"cluster": ID, "pool": NAME, "now": SECONDS_SINCE_1970, "started_s": 2700, "failures": 12, "every_s":
+//   60,
 //                       "on_delete": "ends", "hangs" or "fails"}
 #include <fmt/format.h>
 

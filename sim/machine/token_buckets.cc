@@ -21,7 +21,7 @@ const Bucket& bucket_of(const SimOptions& options, arm::Method method) {
   return kind == "reads" ? options.reads : kind == "writes" ? options.writes : options.deletes;
 }
 
-// Who shows the same token is the same principal.
+// Clients that show the same token are the same principal.
 std::string key_of(const arm::RequestHead& head, std::string_view subscription) {
   return fmt::format("{} {} {}", kind_of(head.method), lower_text(subscription), head.fields.get("Authorization"));
 }
@@ -47,7 +47,7 @@ std::optional<arm::Response> TokenBuckets::take(const arm::RequestHead& head, st
   return refused;
 }
 
-bool TokenBuckets::tell(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const {
+bool TokenBuckets::show_remaining(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const {
   const auto kept = kept_.find(key_of(head, subscription));
   if (kept == kept_.end()) return false;
   fields.add(fmt::format("x-ms-ratelimit-remaining-subscription-{}", kind_of(head.method)),

@@ -1,5 +1,5 @@
-// token_buckets.h – how many requests the simulated ARM takes: a bucket for each subscription, principal and kind of request, as learn's
-// "Understand how Azure Resource Manager throttles requests" has them.
+// token_buckets.h – how many requests the simulated ARM takes: a bucket for each subscription, principal and kind of request,
+// as learn's "Understand how Azure Resource Manager throttles requests" has them.
 //
 // Pure: time is handed in. Threads: none.
 #pragma once
@@ -19,12 +19,12 @@ class TokenBuckets {
  public:
   explicit TokenBuckets(const SimOptions& options) : options_(options) {}
 
-  // Takes one for the request, if there is one. A 429 if not; nothing if it goes. Who shows no token (a judge, a test that looks)
-  // is no principal, and takes nothing.
+  // Takes one for the request, if there is one. A 429 if not; nothing if it goes. A caller that shows no token (a judge, a test
+  // that looks) is no principal, and takes nothing.
   std::optional<arm::Response> take(const arm::RequestHead& head, std::string_view subscription, TimePoint now);
 
   // Says on an answer what is left of the request's bucket. False: there is none.
-  bool tell(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const;
+  bool show_remaining(const arm::RequestHead& head, std::string_view subscription, arm::Headers& fields) const;
 
   void clear() { kept_.clear(); }
 

@@ -1,7 +1,7 @@
 // http_stream.h – HTTP/1.1 over one TCP connection, with TLS or without: for the simulated ARM's server and the demo's clients.
 //
-// Why: the one place with Beast, which shares nothing with proxy/http and proxy/net. Its parser and serializer are used on bytes;
-// its asynchronous operations took a tenth of the whole build.
+// Why: the one place with Beast, which shares nothing with proxy/http and proxy/net. Its parser and serializer are used on
+// bytes; its asynchronous operations took a tenth of the whole build.
 // Limits    bodies of 8 MB (ARM's own), heads of 64 KB.
 // Threads   the connection's executor, which must be one.
 #pragma once

@@ -14,8 +14,8 @@ struct ServerIdentity {
   std::string key_pem;
 };
 
-// A certificate for `name`, localhost and 127.0.0.1, valid from an hour before `now` for thirty days. The authority's key is forgotten
-// at once.
+// A certificate for `name`, localhost and 127.0.0.1, valid from an hour before `now` for thirty days. The authority's key is
+// forgotten at once.
 Result<ServerIdentity> make_server_identity(WallTime now, const std::string& name = "management.azure.com");
 
 }  // namespace armgate::sim

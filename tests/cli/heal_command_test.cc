@@ -172,8 +172,8 @@ TEST_F(HealCommand, EarlierRunsAreListed) {
     const WallTime at = *parse_utc("2026-01-01T00:00:00Z");
     auto journal = heal::Journal::begin(runs(), "20260101T000000Z-1a2b", *target, at);
     ASSERT_TRUE(journal.ok());
-    ASSERT_TRUE(journal->note({heal::Event::Kind::Done, at, heal::Phase::Abort}).ok());
-    ASSERT_TRUE(journal->note({heal::Event::Kind::Stopped, at, heal::Phase::StandIn, "no quota"}).ok());
+    ASSERT_TRUE(journal->append({heal::Event::Kind::Done, at, heal::Phase::Abort}).ok());
+    ASSERT_TRUE(journal->append({heal::Event::Kind::Stopped, at, heal::Phase::StandIn, "no quota"}).ok());
   }
   EXPECT_EQ(run({"heal", "--list", "--runs", runs()}), kExitDone);
   EXPECT_EQ(out.str(),

@@ -22,9 +22,9 @@ export const tests = {
     const lanes = lanesOf(writes);
     assert.deepEqual(lanes.map(({ first, waiting }) => [first.client, waiting.map(({ client }) => client)]),
                      [["tf", ["kept", "next", "late"]], ["far", []], ["alone", []]]);
-    assert.equal(sentenceOf(lanes[0]), "tf runs since 1.0 s; 2 wait behind it, next next; 1 place is kept");
+    assert.equal(sentenceOf(lanes[0]), "tf runs since 1.0 s; 2 wait behind it, next next; 1 reservation");
     const long = [write(1, "tf", { state: "runs" }), ...Array.from({ length: 20 }, (_, i) => write(i + 2, "k", { state: "kept" })), write(30, "there")];
-    assert.deepEqual(shownOf(long).map(({ client }) => client), ["tf", "there", "k", "k"], "who is there is not hidden by kept places");
+    assert.deepEqual(shownOf(long).map(({ client }) => client), ["tf", "there", "k", "k"], "who is there is not hidden by reservations");
     assert.equal(sentenceOf(lanes[2]), "alone is being sent since 7.0 s");
     assert.equal(sentenceOf({ first: write(41, "tf", { state: "runs", phase: "runs", seen_ms: 30_000 }), waiting: [] }), "tf runs since 41.0 s, as of 30 s ago",
                  "nobody has asked ARM since");

@@ -9,7 +9,7 @@ import { measure, missing, say, SCALE_SET, tagsOf } from "./tools.mjs";
 const namesOf = (racers) => racers.map((racer) => racer.client);
 
 export const tests = {
-  // Nothing that a client could see changes, only the ETag: ARM's 412 is a false alarm.
+  // Nothing that a client could see changes, only the ETag: ARM's 412 is spurious.
   // There are five resources, and one of them moves each time: a read and its write take longer than the pause.
   "JavaScript, named, beside a neighbour that moves ETags": async (world) => {
     const sim = await startSim(world, ["--operation-ms", "0", "--neighbour-ms", "3"]);

@@ -106,12 +106,12 @@ export const tests = {
     const gateway = await world.startGateway(sim);
     const path = `${SCALE_SET.id}?api-version=${SCALE_SET.version}`;
     let refused = 0;
-    let insisted = 0;
+    let forced = 0;
     const loop = async (user) => {
       const args = sending("PUT", { location: "westeurope", sku: { name: "S", capacity: 2 }, tags: { [user]: "1" } });
       for (let done = 0; done < 2;) {
         const answer = await curlJson(world, gateway, path, { user, args });
-        if (/insisted/.test(answer.headers["x-armgate-guard"] ?? "")) insisted += 1;
+        if (/forced/.test(answer.headers["x-armgate-guard"] ?? "")) forced += 1;
         if (answer.status === 200) done += 1;
         else if (answer.status === 412) { refused += 1; await sleep(200); }
         else assert.fail(`${user}: ${answer.status} ${answer.body}`);
@@ -119,7 +119,7 @@ export const tests = {
     };
     await Promise.all(["blind-1", "blind-2", "blind-3"].map(loop));
     const report = await sim.report();
-    say(`6 unconditional writes done, ${refused} refused with 412, ${insisted} sent on insistence`);
+    say(`6 unconditional writes done, ${refused} refused with 412, ${forced} forced`);
     assert.equal(report.overlaps_accepted, 0, report.findings.join("\n"));  // a loop may meet its own operation: ARM says that it is busy
     assert.equal(report.applied_twice, 0, report.findings.join("\n"));
   },

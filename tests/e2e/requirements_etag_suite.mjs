@@ -183,7 +183,7 @@ export const tests = {
     assert.equal((await ask("a", "PUT", SET, bodyOf(4))).status, 200);
   },
 
-  "E7: after a 412 that is a false alarm the write goes again with the fresh ETag": async (world) => {
+  "E7: after a spurious 412 the write goes again with the fresh ETag": async (world) => {
     const { ask, askArm, journal, sim } = await begin(world);
     const { headers: { etag: first } } = await ask("a", "GET", SET);
     await askArm("PUT", SET, bodyOf(1));  // the same as it is: only the ETag moves

@@ -97,7 +97,7 @@ export const tests = {
     assert.equal((await sim.report()).overlaps_attempted, 0);
   },
 
-  "K8: an SDK comes back by itself on that, and finds its place kept": async (world) => {
+  "K8: an SDK comes back by itself on that, and claims its reservation": async (world) => {
     const config = { queue: { wait_max: "700ms" }, operations: { poll_waited: "200ms" } };
     const seen = await bothWays(world, { args: ["--operation-ms", "0"], config }, async (one) => {
       assert.equal((await patch(one.ask, "holder", "holder", SET, "--header", `x-sim-operation-ms: ${ENDLESS}`)).status, 200);

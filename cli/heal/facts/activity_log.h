@@ -1,5 +1,5 @@
-// activity_log.h – what the activity log says of a cluster: how often the scale set of its pool could not be written, and since when
-// its operation runs.
+// activity_log.h – what the activity log says of a cluster: how often the scale set of its pool could not be written, and since
+// when its operation runs.
 //
 // Why: AKS writes the scale set itself, so no gateway sees these failures (docs/requirements.md, W4).
 #pragma once
@@ -41,9 +41,9 @@ inline constexpr std::string_view kStormCode = "NetworkingInternalOperationError
 // Failed writes of the scale set of this pool with that code.
 size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool);
 
-// When the newest operation began that is not logged to have ended: on the cluster, or on something of it, for a write of a pool keeps
-// the cluster as well. Nothing: none is logged. An operation has ended with the first Succeeded, Failed or Canceled of its correlation,
-// name and resource; one client may begin several under one correlation.
+// When the newest operation began that is not logged to have ended: on the cluster, or on something of it, for a write of a
+// pool keeps the cluster as well. Nothing: none is logged. An operation has ended with the first Succeeded, Failed or Canceled
+// of its correlation, name and resource; one client may begin several under one correlation.
 std::optional<WallTime> latest_start(const std::vector<LogEvent>& events, std::string_view cluster_id);
 
 }  // namespace armgate::heal

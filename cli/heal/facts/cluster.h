@@ -1,7 +1,7 @@
 // cluster.h – what a repair has to know of a cluster and its node pools, read from ARM's answers.
 //
-// Why: every decision of the runbook is made from these values, so that it can be tried in a table. What cannot be read is an error,
-// never a default: nothing destructive may follow from it (docs/requirements.md, W7).
+// Why: every decision of the runbook is made from these values, so that it can be tried in a table. What cannot be read is an
+// error, never a default: nothing destructive may follow from it (docs/requirements.md, W7).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // guards.h – whether a cluster is wedged as the runbook knows it, and whether it may be touched.
 //
-// The cheap ones come first, and all must hold. What is not known is not allowed: an unknown state, an answer that cannot be read and
-// a count that is not said count against it (docs/requirements.md, W5 and W7).
+// The cheap ones come first, and all must hold. What is not known is not allowed: an unknown state, an answer that cannot be
+// read and a count that is not said count against it (docs/requirements.md, W5 and W7).
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,8 @@
 // pool_body.h – from a pool as ARM shows it to the bodies that make it anew, and back to what of it is missing then.
 //
-// Why: a body that was read cannot be written as it is: the service's own members are refused or do harm. Lists of what to leave out
-// grow old (the source system forgot eTag), so here what is in neither list is refused by name before anything is touched.
+// Why: a body that was read cannot be written as it is: the service's own members are refused or do harm. Lists of what to
+// leave out grow old (the source system forgot eTag), so here what is in neither list is refused by name before anything is
+// touched.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct StandIn {
 // (Cluster::version): nodes must not be newer, and are not to be older. Nothing of `pool` changes.
 Result<PoolBodies> pool_bodies(std::string_view pool, std::string_view version, const StandIn& stand_in);
 
-// What of `again` a pool that was read does not have: labels, taints, tags, sizes, zones, subnets, in words. What the service added
-// does not count, nor do the number of nodes and the version, which move by themselves.
+// What of `again` a pool that was read does not have: labels, taints, tags, sizes, zones, subnets, in words. What the service
+// added does not count, nor do the number of nodes and the version, which move by themselves.
 std::vector<std::string> missing_of(std::string_view again, std::string_view pool);
 
 // The other way: what a pool that was read has beyond `again` in what its owner may set, and how many nodes, if not as many.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <random>
@@ -20,11 +21,14 @@
 #include "cli/heal/link/kubectl.h"
 #include "cli/heal/link/lease_keeper.h"
 #include "cli/heal/link/run_heal.h"
-#include "cli/heal/link/service_listener.h"
 #include "cli/heal/link/what_is_needed.h"
 #include "cli/heal/runs.h"
 #include "cli/link/arm_host.h"
+#include "cli/link/send_through.h"
 #include "json/tree.h"
+#include "proxy/config/config.h"
+#include "proxy/config/tool_environment.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::heal {
@@ -32,9 +36,17 @@ namespace {
 
 constexpr int kExitDone = 0;
 constexpr int kExitNotDone = 1;
-constexpr Duration kTokenMax = std::chrono::seconds(60);  // for az
+constexpr Duration kTokenMax = std::chrono::seconds(60);   // for az
+constexpr Duration kServiceMax = std::chrono::minutes(6);  // armgate itself waits 5 for ARM
 
 std::string client_of(const std::string& run) { return "heal-" + run; }
+
+// The way through the running service for a run's requests. `client`: the name under which they go; `root`: armgate's
+// certificate.
+Through service_listener(const Config& config, const std::filesystem::path& root, const std::string& client) {
+  const auto [host, port] = split_address(reachable(config.listen.proxy));
+  return {host, port, client + ":x", root, "armgate-heal", kServiceMax, "listen.proxy"};
+}
 
 int exit_code_of(Ending::Kind kind) {
   const bool is_well = kind == Ending::Kind::NothingToDo || kind == Ending::Kind::Finished || kind == Ending::Kind::Recovered ||
@@ -83,7 +95,7 @@ class Session {
                   .pause = rest,
                   .interrupted = Interruptions::now,
                   .lease_held = [this, lease] { return lease_held(lease); },
-                  .tell = [this](const Told& told) { tell(told); }};
+                  .print = [this](const Told& told) { print(told); }};
     if (lease != nullptr) outside.behind_age = [lease] { return lease->behind_age(); };
     if (!access.kubeconfig.empty())
       outside.nodes = [this, access](const std::string& pool) { return count_nodes(access, request_.environment, pool); };
@@ -93,10 +105,10 @@ class Session {
   }
 
   // `journal`: of a run that was begun.
-  int tell_end(const Ending& ending, const Journal* journal = nullptr) {
+  int print_end(const Ending& ending, const Journal* journal = nullptr) {
     const int code = exit_code_of(ending.kind);
     if (request_.form == PlanAs::Json) {
-      tell({Phase::Check, "end", fmt::format("{}: {}", word_of(ending.kind), ending.why)});
+      print({Phase::Check, "end", fmt::format("{}: {}", word_of(ending.kind), ending.why)});
     } else {
       (code == kExitDone ? out_ : err_) << fmt::format("armgate: {}: {}\n", word_of(ending.kind), printable(ending.why));
     }
@@ -109,7 +121,7 @@ class Session {
   int fail(const Error& error) { return refuse(request_, run_, out_, err_, error); }
 
   // A dry run's plan is alone on standard output.
-  void tell(const Told& told) {
+  void print(const Told& told) {
     phase_ = told.phase;
     const PlanAs form = request_.confirm ? request_.form : PlanAs::Text;
     (request_.confirm ? out_ : err_) << progress_line(told, clock_.wall(), run_, form) << std::flush;
@@ -122,7 +134,7 @@ class Session {
     if (lease == nullptr) return true;
     auto held = lease->held();
     if (lease->was_taken_anew()) {
-      tell(
+      print(
           {phase_, "lease",
            "the lease was lost (it was not renewed in time, or somebody released it: armgate unlock) and is taken anew; others "
            "may have written meanwhile"});
@@ -189,16 +201,16 @@ int resume(Session& session, HealRequest request, LeaseKeeper& lease, const RunF
   }
   auto journal = Journal::resume(request.runs, found.id);
   if (!journal) return session.fail(journal.error());
-  session.tell({Phase::Guards, "resume",
-                fmt::format("run {} is taken up, with the api-version {}{}", found.id, journal->progress().target.api_version,
-                            access.kubeconfig.empty() ? "" : ", and nodes are looked at with " + access.kubeconfig)});
+  session.print({Phase::Guards, "resume",
+                 fmt::format("run {} is taken up, with the api-version {}{}", found.id, journal->progress().target.api_version,
+                             access.kubeconfig.empty() ? "" : ", and nodes are looked at with " + access.kubeconfig)});
   if (access != found.progress.access) {
-    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+    if (const auto noted = journal->append(access_event(access, session.wall())); !noted) return session.fail(noted.error());
   }
   request.options.access = access;
   const World world = session.world(&lease, access);
   Runbook runbook(world, *journal, request.options);
-  return session.tell_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt), &*journal);
+  return session.print_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt), &*journal);
 }
 
 int begin(Session& session, const HealRequest& request, LeaseKeeper& lease, const std::string& run) {
@@ -210,16 +222,16 @@ int begin(Session& session, const HealRequest& request, LeaseKeeper& lease, cons
   const auto inspection = inspect(world, request.target, request.options.guards, stand_in_of(request, run));
   if (!inspection) return session.fail(inspection.error());
   for (const Guard& guard : inspection->guards)
-    session.tell({Phase::Guards, "guard", fmt::format("{}: {}", guard.name, guard.why)});
-  if (const Guard* objection = first_objection(inspection->guards)) return session.tell_end(ending_of(*objection));
+    session.print({Phase::Guards, "guard", fmt::format("{}: {}", guard.name, guard.why)});
+  if (const Guard* objection = first_objection(inspection->guards)) return session.print_end(ending_of(*objection));
   for (const std::string& loss : losses(request.target, *inspection->bodies, request.options))
-    session.tell({Phase::Guards, "loss", loss});
+    session.print({Phase::Guards, "loss", loss});
   auto journal = Journal::begin(request.runs, run, request.target, session.wall());
   if (!journal) return session.fail(journal.error());
   if (!access.kubeconfig.empty()) {
-    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+    if (const auto noted = journal->append(access_event(access, session.wall())); !noted) return session.fail(noted.error());
   }
-  return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
+  return session.print_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
 }
 
 // Its requests were worked out by another one.
@@ -232,7 +244,8 @@ std::optional<Error> fault_of_api_version(const HealRequest& request, const RunF
                   own, request.target.api_version));
 }
 
-// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
+// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its
+// first line.
 Result<std::string> name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
   const std::string last = lock.last_run();
   const auto runs = find_runs(request.runs);
@@ -316,7 +329,7 @@ int run_heal(const Config& config, const HealRequest& request, std::ostream& out
   }
   if (!held) return session.fail(held.error());
   if (!*held)
-    session.tell(
+    session.print(
         {Phase::Guards, "lease",
          fmt::format("others wait from now on; what began earlier ({}) comes to its end, or is aborted in the first step",
                      lease.behind())});

@@ -11,8 +11,8 @@ namespace armgate::heal {
 
 struct HealRequest;
 
-// A dry run unless it is confirmed. Progress and what was found go to `out`, faults to `err`. The exit code: 0 done, or nothing to do; 1
-// anything else.
+// A dry run unless it is confirmed. Progress and what was found go to `out`, faults to `err`. The exit code: 0 done, or nothing
+// to do; 1 anything else.
 int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err);
 
 }  // namespace armgate::heal

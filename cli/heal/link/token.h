@@ -17,8 +17,8 @@ class Token {
   // Runs a command to its end; what it printed, or nothing if it failed.
   using RunCommand = std::function<Result<std::string>(const std::vector<std::string>& words)>;
 
-  // `host` is ARM's. The variable's value, without the spaces and line ends around it, if it is set; else `az account get-access-token` is asked, and again when ARM does not take
-  // the token any more.
+  // `host` is ARM's. The variable's value, without the spaces and line ends around it, if it is set; else `az account
+  // get-access-token` is asked, and again when ARM does not take the token any more.
   Token(const Environment& environment, std::string host, RunCommand run);
 
   // BadInput says how to get one.

@@ -1,5 +1,6 @@
-// The operation that runs for ever is aborted: nothing else can be done on the cluster before. While ARM is at an abort none goes again;
-// once that was seen to be done, or the run has stopped, what runs then may be another operation, and somebody's: it must be old enough.
+// The operation that runs for ever is aborted: nothing else can be done on the cluster before. While ARM is at an abort none
+// goes again; once that was seen to be done, or the run has stopped, what runs then may be another operation, and somebody's:
+// it must be old enough.
 #include <fmt/format.h>
 
 #include "cli/heal/facts/guards.h"

@@ -1,6 +1,7 @@
-// The wedged pool goes: what is broken is bound to its scale set, and ends with it. Not before the stand-in is well, nobody else
-// writes, the pool still is wedged and what was written down, and there is time to make it anew. All of that is asked before each
-// sending: somebody, or AKS itself, may have repaired it meanwhile, and a 412 says that somebody was there.
+// Deletes the wedged pool: what is broken belongs to its scale set and goes with it. The pool is deleted only if the stand-in
+// is well, nobody else writes, the pool is still wedged and still as it was written down, and there is time to make it anew.
+// All of this is checked before each sending, since somebody, or AKS itself, may have repaired the pool meanwhile. A 412 says
+// that somebody has written to it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

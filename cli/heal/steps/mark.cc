@@ -1,4 +1,5 @@
-// A tag says when the pool was made anew. Its write also takes the cluster from Canceled, where the abort left it, to Succeeded.
+// A tag says when the pool was made anew. Its write also takes the cluster from Canceled, where the abort left it, to
+// Succeeded.
 #include <fmt/format.h>
 
 #include "base/utc.h"

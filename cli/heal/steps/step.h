@@ -1,8 +1,8 @@
 // step.h – a step of the runbook: a pure function from what is there to what is to be done next.
 //
-// A step is asked again and again, each time with a fresh look at the cluster, until it says Done or Stop. So a run that was killed
-// goes on by asking the same questions: whether a request has arrived shows in the cluster. What would not show (an abort, a delete
-// of something that came back) the journal has (progress.h).
+// A step is asked again and again, each time with a fresh look at the cluster, until it says Done or Stop. So a run that was
+// killed goes on by asking the same questions: whether a request has arrived shows in the cluster. What would not show (an
+// abort, a delete of something that came back) the journal has (progress.h).
 //
 // Each write names what it expects to find (If-Match, If-None-Match): should it come twice, the second has no effect.
 #pragma once

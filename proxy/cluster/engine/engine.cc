@@ -84,7 +84,7 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   engine->set_configured(engine->options_.configured);
   auto differ = engine->compare_configured();
   if (!differ) return std::move(differ).error();
-  engine->note(*found, *differ);
+  engine->note_found(*found, *differ);
   return engine;
 }
 
@@ -133,7 +133,7 @@ Result<void> Engine::apply(const PgRows& rows) {
   return {};
 }
 
-// Whoever went on would never know anything again, and yet be alive for the others, with all that it holds.
+// A replica that went on would never learn anything again, and yet count as alive for the others, with all that it holds.
 Error Engine::unreadable(Error error) const {
   if (is_one_of_them_) calls_.end(error.context);
   return error;
@@ -226,8 +226,8 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   return read_all(kStatementMax);
 }
 
-// Learns what its process there is called, and has that end if nobody is here any more: while it waits for others, and while it sends
-// to who takes nothing.
+// Learns what its process there is called, and has that end if nobody is here any more: while it waits for others, and while it
+// sends to who takes nothing.
 Result<void> Engine::begin_session() {
   const auto told = connection_->run(
       "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false), "
@@ -268,7 +268,8 @@ Result<void> Engine::connect_again() {
   return take(*std::move(connection));
 }
 
-// Until the statement that was not answered in time is, or its process at the engine is gone: with the engine that it was a process of.
+// Until the statement that was not answered in time is, or its process at the engine is gone: with the engine that it was a
+// process of.
 Result<void> Engine::wait_on() {
   auto answered = connection_->wait_on(kTick);
   if (connection_->is_waiting()) {
@@ -310,8 +311,8 @@ Result<void> Engine::do_round() {
   if (batch || now() >= next_beat_) {
     if (auto told = append(batch); !told) return told;
   } else if (has_news) {
-    // What is visible was committed. But nothing of it is taken after a broken connection before the engine has taken something of
-    // ours: an old primary shows what no standby has.
+    // What is visible was committed. But nothing of it is taken after a broken connection before the engine has taken something
+    // of ours: an old primary shows what no standby has.
     if (auto read = read_all(kStatementMax); !read) return read;
   }
   return now_and_then();

@@ -1,9 +1,11 @@
 // engine.h – the log of a cluster in PostgreSQL, and the thread that writes and reads it for one replica.
 //
-// One thread with one connection appends all waiting events in one commit, as the journal's writer does. Others' rows come when the engine notifies, else within a second.
+// One thread with one connection appends all waiting events in one commit, as the journal's writer does. Others' rows come when
+// the engine notifies, else within a second.
 //
-// A commit that waits for the standby may wait for long. Its connection is kept as long as the engine says that it waits: each one given
-// up would leave a process of the engine waiting. Another one that can be written to takes its place at once, as at a failover.
+// A commit that waits for the standby may wait for long. Its connection is kept as long as the engine says that it waits: each
+// one given up would leave a process of the engine waiting. Another one that can be written to takes its place at once, as at a
+// failover.
 //
 // Invariant  a replica that the others took for dead ends at once (`end`): what it goes on to do is done without its locks.
 // Threads   open and close: the owner's. Everything else is the engine's own thread.
@@ -96,7 +98,7 @@ class Engine {
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   Result<std::vector<std::string>> compare_configured();
-  void note(const Found& found, const std::vector<std::string>& more);
+  void note_found(const Found& found, const std::vector<std::string>& more);
   Result<void> do_round();
   Result<void> delete_old();
   Result<void> now_and_then();

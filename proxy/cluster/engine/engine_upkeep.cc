@@ -33,7 +33,7 @@ Result<std::vector<std::string>> Engine::compare_configured() {
   return differences(own, *others);
 }
 
-void Engine::note(const Found& found, const std::vector<std::string>& more) {
+void Engine::note_found(const Found& found, const std::vector<std::string>& more) {
   auto warnings = warnings_of(found);
   warnings.insert(warnings.end(), more.begin(), more.end());
   const auto changes = health_.change([&](Health& health) {
@@ -46,7 +46,7 @@ void Engine::note(const Found& found, const std::vector<std::string>& more) {
   for (const std::string& change : changes) calls_.alert(change);
 }
 
-// Whoever hashed with another key would know no client and no resource that the others tell of.
+// A replica that hashed with another key would know no client and no resource that the others tell of.
 Result<void> Engine::check_hash_key(const Found& found) const {
   const auto hash_key = hash_key_of(found, key_);
   if (!hash_key) return hash_key.error();
@@ -83,7 +83,7 @@ Result<void> Engine::look_again() {
   }
   const auto differ = compare_configured();
   if (!differ) return differ.error();
-  note(*found, *differ);
+  note_found(*found, *differ);
   return {};
 }
 

@@ -69,7 +69,7 @@ Result<bool> import_in_transaction(PgConnection& connection, const ClusterKey& k
   if (!author) return author.error();
   const auto id = static_cast<ReplicaId>(author->number(0, 0));
   if (auto appended = append(connection, key, id, given.events(id)); !appended) return std::move(appended).error();
-  // It is found dead by the first who begins. What was read before nobody here knows.
+  // The first replica that begins finds this one dead. Nothing is known of what clients read before the import.
   const auto over =
       connection.run("update armgate.replica set alive_until = clock_timestamp() where id = $1", {pg_number(id)}, kWithin);
   if (!over) return over.error();

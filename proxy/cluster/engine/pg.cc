@@ -57,8 +57,9 @@ bool wait_for(int socket, short events, TimePoint until) {
   }
 }
 
-// A right that is missing, a table, a column (Appendix A of PostgreSQL's manual): somebody must do something. All else may pass: a
-// failover (25006), an engine that ends (57) or has no room (53). Of statements alone: why no connection came about libpq tells in words.
+// A right that is missing, a table, a column (Appendix A of PostgreSQL's manual): somebody must do something. All else may
+// pass: a failover (25006), an engine that ends (57) or has no room (53). Of statements alone: why no connection came about
+// libpq tells in words.
 bool stays(std::string_view state) { return state.starts_with("42") || state.starts_with("3F"); }
 
 // As libpq takes them; the values must outlive it.

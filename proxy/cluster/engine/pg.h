@@ -1,8 +1,8 @@
 // pg.h – PostgreSQL's client library behind types of our own: one connection, one statement at a time, each with a deadline.
 //
 // Invariant  a statement that is not answered in time is not cancelled: a commit that waits for the standby would then be done
-//            without it (PostgreSQL 15, "canceling wait for synchronous replication"). Its connection waits on, for the engine's process
-//            at the other end would, whoever has hung up.
+//            without it (PostgreSQL 15, "canceling wait for synchronous replication"). Its connection waits on, for the
+//            engine's process at the other end would, whoever has hung up.
 // Threads   one at a time.
 #pragma once
 
@@ -59,14 +59,13 @@ inline PgValue pg_null() { return {{}, false, true}; }
 class PgConnection {
  public:
   enum class For { Writing, Anything };  // Anything: also a standby, if nobody else answers
-  // To the first of the URL's servers that does for that, each tried for its share of `within` or as long as connect_timeout says.
-  // BadInput: the URL cannot be read. Unreachable: all of them are standbys.
+  // To the first of the URL's servers that does for that, each tried for its share of `within` or as long as connect_timeout
+  // says. BadInput: the URL cannot be read. Unreachable: all of them are standbys.
   static Result<PgConnection> open(const std::string& url, Duration within, For what = For::Writing);
 
-  // In a transaction of its own, which is committed when this returns; with parameters $1, $2... `within`: for so long the engine may be
-  // silent.
-  // With a refusal(): the engine refused it, BadInput if it will again. Else nobody knows whether it was done, and the connection is of no
-  // use any more unless is_waiting().
+  // In a transaction of its own, which is committed when this returns; with parameters $1, $2... `within`: for so long the
+  // engine may be silent. With a refusal(): the engine refused it, BadInput if it will again. Else nobody knows whether it was
+  // done, and the connection is of no use any more unless is_waiting().
   Result<PgRows> run(const std::string& statement, const std::vector<PgValue>& values, Duration within);
   // The same, of a statement that is run again and again: the engine plans it once for each connection.
   Result<PgRows> run_again(const char* statement, const std::vector<PgValue>& values, Duration within);

@@ -104,12 +104,14 @@ create table armgate.import (
 alter table armgate.replica add column if not exists configured text not null default '';  -- as far as all must be alike
 )sql"};
 
-// Who appends waits for an advisory lock first, whose queue is served in its order. Of those that wait for the row of `head` any may be
-// next, and where commits are slow some wait for longer than a lease. That the lock comes first is certain: an argument is made of it.
+// Each append first waits for an advisory lock, whose queue is served in order. PostgreSQL wakes the waiters of the row of
+// `head` in any order, and where commits are slow some of them would wait for longer than a lease. The lock is certain to be
+// taken first, because its result is an argument of armgate.append().
 //
-// Gives the first rows after $4, and in each (at least one) the number of the newest there is; the rest is for kReadRows. Both locks are
-// held until the commit, which comes after the answer is written: were it longer than what PostgreSQL keeps before it sends (8 KiB), a
-// replica that reads nothing (stopped, or cut off) would keep the engine's process at that, and with it everybody.
+// Gives the first rows after $4, and in each (at least one) the number of the newest there is; the rest is for kReadRows. Both
+// locks are held until the commit, which comes after the answer is written: were it longer than what PostgreSQL keeps before it
+// sends (8 KiB), a replica that reads nothing (stopped, or cut off) would keep the engine's process at that, and with it
+// everybody.
 inline constexpr const char* kAppend =
     "with waited as materialized (select length(pg_advisory_xact_lock(27428886952375397)::text) as nothing), "
     "told as materialized (select a.*, sum(200 + octet_length(a.dead::text) + 2 * octet_length(a.events)) over (order by a.number) as upto "
@@ -118,8 +120,8 @@ inline constexpr const char* kAppend =
     "from (select max(number) as number from told) newest left join told t on t.upto <= 7000 order by t.number";
 inline constexpr int kNewestColumn = 7;
 
-// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many. None while somebody
-// who starts is at them.
+// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many. None while
+// somebody who starts is at them.
 inline constexpr const char* kDeleteRows =
     "with mine as materialized (select pg_try_advisory_xact_lock(27428886952375398) as is_mine), "
     "oldest as materialized (select number from armgate.log where (select is_mine from mine) and number < $1 order by number limit $3), "

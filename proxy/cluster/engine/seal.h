@@ -1,5 +1,5 @@
-// seal.h – what makes a row unreadable to everybody but the replicas: AES-256-GCM with a key from a file that they share and the engine
-// never sees (promise P8, docs/design.md).
+// seal.h – what makes a row unreadable to everybody but the replicas: AES-256-GCM with a key from a file that they share and
+// the engine never sees (promise P8, docs/design.md).
 //
 // Threads   any.
 #pragma once
@@ -40,7 +40,8 @@ class ClusterKey {
   Bytes told_{};
 };
 
-// Where a row of the log belongs: it is sealed with its author and that one's number for it, so that one that was moved cannot be opened.
+// Where a row of the log belongs: it is sealed with its author and that one's number for it, so that one that was moved cannot
+// be opened.
 std::string place_of_row(uint32_t author, uint64_t batch);
 
 }  // namespace armgate::cluster

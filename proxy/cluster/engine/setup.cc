@@ -83,7 +83,8 @@ Result<Found> look_at(PgConnection& connection) {
   found.commits_locally = commit == "off" || commit == "local";
   found.waits_for_standby = !engine->text(0, 2).empty();
   found.synchronous = static_cast<size_t>(engine->number(0, 3));
-  // What others' connections are is shown to pg_monitor alone; that there is none, to everybody.
+  // PostgreSQL shows the state of standbys only to pg_monitor, but everybody sees their number. None counted although there are
+  // some means: not known.
   if (*found.synchronous == 0 && engine->number(0, 4) > 0) found.synchronous = std::nullopt;
   if (engine->text(0, 5) != "t") return found;
   if (auto read = read_tables(connection, found); !read) return std::move(read).error();

@@ -45,7 +45,8 @@ Result<Found> look_at(PgConnection& connection);
 // Goes through the whole log.
 Result<Found> look_closely_at(PgConnection& connection);
 
-// In what replicas that live are configured otherwise than the one that is `like`, a line for people each. Of members as in Found.
+// In what replicas that live are configured otherwise than the one that is `like`, a line for people each. Of members as in
+// Found.
 std::vector<std::string> differences(const Found::Member& like, const std::vector<Found::Member>& members);
 
 // Tells how that replica is configured, and gives those that live and are configured otherwise.

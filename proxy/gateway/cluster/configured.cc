@@ -53,7 +53,7 @@ cluster::Configured options_to_share(Config config) {
 
 }  // namespace
 
-// Whoever trusts one replica's authority trusts another's only if it is the same.
+// A client that trusts one replica's authority trusts another's only if it is the same.
 std::string root_of(const Config& config) {
   const auto pem = certs::read_file(certs::files_in(config.ca.directory).root);
   const auto found = pem ? certs::facts_in(*pem) : std::vector<certs::CertificateFacts>();

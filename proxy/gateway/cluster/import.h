@@ -23,7 +23,8 @@ struct TakenOver {
   size_t dropped = 0;  // that no rule of now would hold
 };
 
-// By the rules of `config`. BadInput: the cluster cannot be joined or has begun, or there is no such journal, it is in use, or not read.
+// By the rules of `config`. BadInput: the cluster cannot be joined or has begun, or there is no such journal, it is in use, or
+// not read.
 Result<TakenOver> import_into_cluster(const Config& config, const std::filesystem::path& journal, cluster::PgConnection& engine,
                                       const cluster::ClusterKey& key);
 

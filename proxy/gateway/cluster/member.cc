@@ -27,7 +27,7 @@ constexpr int kExitApart = 75;  // EX_TEMPFAIL (sysexits.h): whoever watches ove
 constexpr Duration kKeepLonger = std::chrono::hours(1);  // than what is kept of the rows
 static_assert(kKeepLonger >= 2 * cluster::kToldByHashMax);
 
-constexpr useconds_t kLastAnswers = 300'000;  // who only waits is told to come again
+constexpr useconds_t kLastAnswers = 300'000;  // a client that only waits is told to come again
 
 std::string machine_name() {
   std::array<char, 256> name{};
@@ -46,32 +46,32 @@ cluster::EngineOptions engine_options(const Config& config) {
 
 }  // namespace
 
-// Whom to tell; nobody before there is somebody to be told.
+// The end of the membership: calls the one function that is set for it, if there is one.
 struct ClusterMember::Lapse {
-  void tell() {
+  void call() {
     MutexLock lock(&mutex);
-    if (told) told();
+    if (listener) listener();
   }
   Mutex mutex;
-  std::function<void()> told ABSL_GUARDED_BY(mutex);
+  std::function<void()> listener ABSL_GUARDED_BY(mutex);
 };
 
 Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config, Log& log, RealClock& clock,
                                                            MemoryStore::Options history) {
   if (auto fits = check_cluster_options(config); !fits) return std::move(fits).error();
-  const auto tell = [&log, &clock](const std::string& text) {
+  const auto log_attention = [&log, &clock](const std::string& text) {
     log.event(LogLevel::Error, clock.wall(), "attention", {{"text", text}});
   };
   cluster::Engine::Calls calls;
-  calls.alert = tell;
+  calls.alert = log_attention;
   const auto lapse = std::make_shared<Lapse>();
-  calls.end = [tell, lapse](const std::string& why) {
-    tell(fmt::format("armgate ends, to be started again: {}", why));
-    lapse->tell();
+  calls.end = [log_attention, lapse](const std::string& why) {
+    log_attention(fmt::format("armgate ends, to be started again: {}", why));
+    lapse->call();
     usleep(kLastAnswers);  // the log, too, is written by a thread of its own
     std::_Exit(kExitApart);
   };
-  if (const auto weak = weak_way_to_engine(config)) tell("cluster.engine: " + *weak);
+  if (const auto weak = weak_way_to_engine(config)) log_attention("cluster.engine: " + *weak);
   const std::string root = root_of(config);
   auto options = engine_options(config);
   options.configured = configured_text(config, root);
@@ -112,9 +112,9 @@ ClusterView ClusterMember::view() const {
 
 void ClusterMember::set_configured(const Config& config) { engine_->set_configured(configured_text(config, root_)); }
 void ClusterMember::leave() { engine_->close(); }
-void ClusterMember::on_lapse(std::function<void()> told) {
+void ClusterMember::on_lapse(std::function<void()> listener) {
   MutexLock lock(&lapse_->mutex);
-  lapse_->told = std::move(told);
+  lapse_->listener = std::move(listener);
 }
 void ClusterMember::end() {
   engine_.reset();

@@ -39,8 +39,8 @@ class ClusterMember {
   // What people may ask about the writes of all replicas.
   const MemoryStore& history() const { return history_; }
 
-  // Reads what the others told. From then on what changes the tables goes through the log. `parts`: of the loop that follows what dead
-  // replicas began.
+  // Reads what the others told. From then on what changes the tables goes through the log. `parts`: of the loop that follows
+  // what dead replicas began.
   Result<void> start(Parts& parts);
   // The last of it is told, and that this replica ends by itself.
   void leave();

@@ -1,12 +1,12 @@
 // body_room.h – how many bytes of requests' bodies the process holds at once (limits.request_bodies_total).
 //
-// Why: a body is read whole before anybody looks at its token, so without it one client could have as much memory as there may be
-// connections, times the largest body.
+// Why: a body is read whole before anybody looks at its token, so without it one client could have as much memory as there may
+// be connections, times the largest body.
 //
 // Invariants
 //   1. What bodies hold never exceeds the room.
-//   2. Bodies of up to kSmallBody are not counted: most requests cost nothing here, and go on while large ones fill the room. They
-//      are as many as there are connections, at most.
+//   2. Bodies of up to kSmallBody are not counted: most requests cost nothing here, and go on while large ones fill the room.
+//      They are as many as there are connections, at most.
 // Threads   any; shared by all servers. A BodyShare is its request's.
 #pragma once
 

@@ -2,8 +2,7 @@
 //
 // Invariants
 //   1. The head and the first piece of the content leave in one write.
-//   2. An answer that is not written to its declared end is never followed by another: the connection is closed
-//   instead, so
+//   2. An answer that is not written to its declared end is never followed by another: the connection is closed instead, so
 //      that the client sees it cut.
 // Threads   one event loop.
 #pragma once
@@ -45,8 +44,8 @@ class ClientConnection final : public ClientLink {
 
   bool complete() const { return state_ == State::Complete; }
 
-  // After a complete answer: whether something of the next request was here before the answer's end was written. Its
-  // sender had not read that answer. For bytes that were read already the moment is known; for unread ones the caller passes it.
+  // After a complete answer: whether something of the next request was here before the answer's end was written. Its sender had
+  // not read that answer. For bytes that were read already the moment is known; for unread ones the caller passes it.
   bool next_came_early() const { return read_came_early_ || unread_came_early_; }
   bool unread_came_early() const { return unread_came_early_; }
 

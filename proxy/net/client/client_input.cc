@@ -22,7 +22,7 @@ Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
   if (end_ == End::Closed) co_return size_t{0};
   if (end_ == End::Broken) co_return *broken_;
   auto outcome = co_await stream_.read_some(scratch_area(), deadline);
-  note(outcome);
+  note_read(outcome);
   co_return outcome;
 }
 
@@ -57,13 +57,13 @@ Task<void> ClientInput::read_in_background() {
   while (watcher_ != nullptr && !gone() && bytes().size() < early_bytes_max_) {
     const auto outcome = co_await stream_.read_some(scratch_area(), kNever);
     if (!outcome && outcome.error().kind == ErrorKind::Cancelled) break;
-    note(outcome);
+    note_read(outcome);
   }
   in_background_ = false;
   stopped_.signal(1);
 }
 
-void ClientInput::note(const Result<size_t>& outcome) {
+void ClientInput::note_read(const Result<size_t>& outcome) {
   if (outcome && *outcome > 0) {
     before_latest_ = bytes().size();
     latest_ = early_since_ ? *std::exchange(early_since_, std::nullopt) : clock_.next_moment();

@@ -50,7 +50,7 @@ class ClientInput {
 
   void start_reading();
   Task<void> read_in_background();
-  void note(const Result<size_t>& outcome);
+  void note_read(const Result<size_t>& outcome);
 
   ByteStream& stream_;
   Clock& clock_;

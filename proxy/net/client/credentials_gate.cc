@@ -56,7 +56,7 @@ void CredentialsGate::taken() {
   wake_all();
 }
 
-void CredentialsGate::refused(Error refusal, TimePoint now) {
+void CredentialsGate::note_refusal(Error refusal, TimePoint now) {
   const MutexLock lock(&mutex_);
   are_taken_ = false;
   // Of several that were under way together, the first one counts.

@@ -1,8 +1,8 @@
 // credentials_gate.h – who may show our user name and password to the parent proxy, and when.
 //
-// Why: an account is often locked after a few refusals, and many requests run through armgate at once. So until the proxy has taken the
-// credentials, one connection at a time asks, and the others wait for what becomes of it. After a refusal all are told that one,
-// and one asks again after half a minute, then each time after twice as long, ten minutes at most.
+// Why: an account is often locked after a few refusals, and many requests run through armgate at once. So until the proxy has
+// taken the credentials, one connection at a time asks, and the others wait for what becomes of it. After a refusal all are
+// told that one, and one asks again after half a minute, then each time after twice as long, ten minutes at most.
 // Threads   any: the proxy is the same for all event loops.
 #pragma once
 
@@ -24,7 +24,7 @@ class CredentialsGate {
   // Waits until it may ask, and then must say one of the three below. Errors: a refusal; TimedOut.
   Task<Result<void>> enter(Clock& clock, TimePoint deadline);
   void taken();
-  void refused(Error refusal, TimePoint now);
+  void note_refusal(Error refusal, TimePoint now);
   void unanswered();
 
  private:

@@ -22,7 +22,7 @@ namespace ip = boost::asio::ip;
 // Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
 constexpr uint32_t kAcceptedAtOnce = 64;                       // until others run: while more wait, accepting waits for nothing
-constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
+constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would fill the log
 
 bool is_about_one_connection(int number) {
   return number == ECONNABORTED || number == EINTR || number == EPROTO || number == EPERM || number == ENETDOWN ||
@@ -53,8 +53,9 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   if (use == PortUse::Join && !share_port()) return bad();
   if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad();
   if (::listen(fd, SOMAXCONN) != 0) return bad();
-  // Not before it listens, alone: the kernel looks for others at bind() and again at listen(), and lets in who shares with all of them
-  // (inet_csk_get_port(); of two that call listen() in the same instant it may refuse both).
+  // The first owner shares the port only after listen() has succeeded. The kernel looks for other owners of the port at bind()
+  // and again at listen(), and admits a socket only if all of them share (inet_csk_get_port()). If two call listen() in the
+  // same instant, it may refuse both.
   if (use == PortUse::First && !share_port()) return bad();
   socklen_t size = static_cast<socklen_t>(endpoint.capacity());
   if (::getsockname(fd, endpoint.data(), &size) != 0) return bad();

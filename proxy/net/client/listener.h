@@ -1,9 +1,9 @@
 // listener.h – accepts TCP connections on one address.
 //
 // Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. That
-// option lets another process of the same user in as well, whose locks and versions know nothing of ours, so the first
-// listener of a port takes it without: the kernel gives it to nobody who has it already on any of the same addresses, nor to two
-// that start at the same instant. Then it shares it with those that join; only this user's can.
+// option lets another process of the same user in as well, whose locks and versions know nothing of ours, so the first listener
+// of a port takes it without: the kernel gives it to nobody who has it already on any of the same addresses, nor to two that
+// start at the same instant. Then it shares it with those that join; only this user's can.
 // Threads   one event loop.
 #pragma once
 

@@ -75,7 +75,7 @@ struct ProxyServer::Core {
                           const ConnectionIdentity& from);
   Task<bool> read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes);
   Task<void> refuse(PlainStream& stream, Refusal refusal, std::string_view host, const ConnectionIdentity& from);
-  void tell(NetEventKind kind, const ConnectionIdentity& from, std::string_view host, std::string_view text = {}) const {
+  void report(NetEventKind kind, const ConnectionIdentity& from, std::string_view host, std::string_view text = {}) const {
     emit(parts.events, {.kind = kind, .peer = from.peer, .client = from.proxy_user, .host = host, .text = text});
   }
 };
@@ -135,7 +135,7 @@ void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
   ConnectionIdentity from;
   from.connection = parts.counter.last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   from.peer = std::move(accepted.peer);
-  core->tell(NetEventKind::ConnectionAccepted, from, {});
+  core->report(NetEventKind::ConnectionAccepted, from, {});
   auto socket =
       std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd, Peer{ErrorSource::Client, "the client " + from.peer});
   spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
@@ -171,9 +171,9 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   input.consume(head_bytes);
   from.proxy_user = std::move(decision.proxy_user);
   if (decision.user_is_unusable) {
-    tell(NetEventKind::NameNotTaken, from, decision.host,
-         "the user name in the client's proxy URL has a control character, is no UTF-8 or no base64, or is too long; it "
-         "counts as a client without a name until that is corrected");
+    report(NetEventKind::NameNotTaken, from, decision.host,
+           "the user name in the client's proxy URL has a control character, is no UTF-8 or no base64, or is too long; it "
+           "counts as a client without a name until that is corrected");
   }
   if (decision.action == ConnectAction::Refuse) {
     co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from);
@@ -193,7 +193,7 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::move(early));
   slot.leave_phase();
   if (!intercepted) {
-    tell(NetEventKind::HandshakeFailed, from, decision.host, intercepted.error().context);
+    report(NetEventKind::HandshakeFailed, from, decision.host, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
@@ -205,16 +205,16 @@ Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> s
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   slot.leave_phase();
   if (!intercepted) {
-    // Nor is what was cut here the client's failure.
+    // A connection that was cut here is not the client's failure either.
     const bool is_failure = intercepted.error().kind != ErrorKind::Cancelled;
-    if (is_failure) tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
+    if (is_failure) report(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
 }
 
 Task<void> ProxyServer::Core::serve_intercepted(Slot& slot, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
-  tell(NetEventKind::Intercepted, from, intercepted.host);
+  report(NetEventKind::Intercepted, from, intercepted.host);
   return serve_session(slot, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
 }
 
@@ -240,7 +240,7 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
       co_await parts.connector.connect(decision.host, decision.port, local, parts.clock.now() + options.tunnel_connect_max);
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;
-    tell(NetEventKind::TunnelFailed, from, decision.host, socket.error().context);
+    report(NetEventKind::TunnelFailed, from, decision.host, socket.error().context);
     Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
     co_return co_await refuse(client, std::move(refusal), decision.host, from);
   }
@@ -253,11 +253,11 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
     if (matches_host(decision.host, options.connect.intercepted)) {
-      tell(NetEventKind::TunnelPastGuard, from, decision.host,
-           fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
-                       options.connect.intercepted_port));
+      report(NetEventKind::TunnelPastGuard, from, decision.host,
+             fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
+                         options.connect.intercepted_port));
     }
-    tell(NetEventKind::TunnelOpened, from, decision.host);
+    report(NetEventKind::TunnelOpened, from, decision.host);
     const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
     emit(parts.events, {.kind = NetEventKind::TunnelClosed,
                         .peer = from.peer,
@@ -269,8 +269,9 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   slot.leave_phase();
 }
 
-// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it, by the same limit. Empty lines
-// before it count too: a client that sends them as fast as they are read is never waited for, and so meets no deadline.
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it, by the same limit.
+// Empty lines before it count too: a client that sends them as fast as they are read is never waited for, and so meets no
+// deadline.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
   const size_t bytes_max = options.session.limits.head_bytes_max;
@@ -299,7 +300,7 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
 
 Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host,
                                      const ConnectionIdentity& from) {
-  tell(NetEventKind::ProxyRefused, from, host, refusal.message);
+  report(NetEventKind::ProxyRefused, from, host, refusal.message);
   const TimePoint deadline = parts.clock.now() + options.session.linger_max;
   const std::string answer = to_bytes(refusal);
   if (const auto written = co_await stream.write_all(answer, deadline); written) {

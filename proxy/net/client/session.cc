@@ -190,8 +190,8 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
   }
 }
 
-// A client that sends head and content apart, with Nagle's algorithm on (RFC 896; urllib3 switches it on for proxies), keeps the
-// content back until its head is acknowledged.
+// A client that sends head and content apart, with Nagle's algorithm on (RFC 896; urllib3 switches it on for proxies), keeps
+// the content back until its head is acknowledged.
 Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
   stream_->acknowledge_now();
   const TimePoint soon = std::min(deadline, setup_.clock.now() + setup_.options.drain_quiet_max);
@@ -257,8 +257,8 @@ Task<void> Session::end_in_order() {
   if (!receipts_.empty()) co_await await_acknowledgement(deadline);
 }
 
-// A client that has only ended its own direction acknowledges the last answer; one that had left before it came, never does. The
-// system tells neither by itself.
+// A client that has only ended its own direction acknowledges the last answer; one that had left before it came, never does.
+// The system tells neither by itself.
 Task<void> Session::await_acknowledgement(TimePoint deadline) {
   for (Duration pause = kFirstLook; !aborted_; pause *= 2) {
     confirm_acknowledged();

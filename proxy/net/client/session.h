@@ -7,7 +7,8 @@
 //      was written does not count) or the connection ends in an orderly way with every byte of the answer acknowledged, within
 //      linger_max; dropped when it is reset, or ends without that; left unconfirmed when it ends within a request or an answer,
 //      or is reset when our end of it was the answer's.
-//   4. A body that finds no room beside those of other requests (BodyRoom) is answered 503, and what was read of it is let go first.
+//   4. A body that finds no room beside those of other requests (BodyRoom) is answered 503, and what was read of it is let go
+//      first.
 //   5. After an answer that ends the connection the client gets a moment to close first. A client that has destroyed its
 //      socket (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered. Only a
 //      moment, because others wait for our end of it (RFC 9112 §9.6).
@@ -72,7 +73,7 @@ class Session {
   // Closes now if idle, soon if a request has stopped arriving, else after the current exchange.
   void drain();
 
-  // Whoever only waits is told to come again.
+  // A client that only waits is told to come again.
   void stop_waiting() { link_.stop_waiting(); }
 
   // Cuts the connection; an exchange that runs is not interrupted, but its client is gone.

@@ -2,7 +2,8 @@
 //
 // Why: every read and write has a deadline. Arming a timer for each would cost more than the read; here set() and
 // clear() store a time point, and one timer follows lazily: when it fires too early, it is armed again for what is
-// left. Threads   one event loop.
+// left.
+// Threads   one event loop.
 #pragma once
 
 #include <functional>

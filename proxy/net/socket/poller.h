@@ -55,8 +55,8 @@ class Poller final : public boost::asio::execution_context::service {
   void begin_wait();
   void end_wait();
 
-  // A writer should wait until all events that the system reported at once are delivered. The wait is over before the event loop does
-  // anything else.
+  // A writer should wait until all events that the system reported at once are delivered. The wait is over before the event
+  // loop does anything else.
   //
   // Why: a write wakes the process that reads, which costs more than the write, and with one message at a time it sleeps again
   // before the next. Of writes behind each other only the first wakes it.

@@ -1,8 +1,9 @@
 // record_area.h – memory for the content of one TLS record, on its way into OpenSSL or out of it.
 //
-// Why: OpenSSL copies all content between the caller's memory and its own. Where the one lies a few bytes behind the other within
-// their pages of 4 KB, the copy of the C library before 2.40 takes thirty times as long on AMD's processors (16 KB: 4.6 us; glibc bug
-// 30994; bench/README.md). Allocators let long blocks begin with a page, so here the content begins half a page later.
+// Why: OpenSSL copies all content between the caller's memory and its own. Where the one lies a few bytes behind the other
+// within their pages of 4 KB, the copy of the C library before 2.40 takes thirty times as long on AMD's processors (16 KB: 4.6
+// us; glibc bug 30994; bench/README.md). Allocators let long blocks begin with a page, so here the content begins half a page
+// later.
 // Threads   one at a time.
 #pragma once
 

@@ -185,8 +185,8 @@ void Socket::take_back_unacknowledged(Duration after) {
   set_linger(true);
   const auto milliseconds = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(after).count());
   ::setsockopt(fd_, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
-  // With it the system ends a quiet connection when the time is over, and not after TCP_KEEPCNT probes (tcp(7)): two of them have to fit
-  // in, so that one may be lost.
+  // With it the system ends a quiet connection when the time is over, and not after TCP_KEEPCNT probes (tcp(7)): two of them
+  // have to fit in, so that one may be lost.
   const int third = std::max(1, static_cast<int>(milliseconds / 3000));
   ::setsockopt(fd_, IPPROTO_TCP, TCP_KEEPIDLE, &third, sizeof third);
   ::setsockopt(fd_, IPPROTO_TCP, TCP_KEEPINTVL, &third, sizeof third);

@@ -15,7 +15,7 @@
 
 namespace armgate::net {
 
-// Whom errors are about.
+// The other side, which errors are about.
 struct Peer {
   ErrorSource source = ErrorSource::Client;
   std::string name;  // for messages: a host or an address
@@ -23,7 +23,8 @@ struct Peer {
 
 enum class Readiness { Readable, Writable };
 
-// Who waits; each has its own deadline and can be cancelled alone. A TLS read may have to wait for writability.
+// What can wait at the same time; each wait has its own deadline and can be cancelled alone. A TLS read may have to wait for
+// writability.
 enum class Waiting { Reader, Writer };
 
 class Socket final : private Polled {
@@ -38,8 +39,8 @@ class Socket final : private Polled {
   Task<Result<void>> wait(Waiting who, Readiness what, TimePoint deadline);
   void cancel(Waiting who);
 
-  // Asked before each read or write: true once so many of them found something to do at once that others have to run first, however
-  // fast the peer is. Then let_others_run(), which can be cancelled as a wait can.
+  // Asked before each read or write: true once so many of them found something to do at once that others have to run first,
+  // however fast the peer is. Then let_others_run(), which can be cancelled as a wait can.
   bool others_are_due() { return ++steps_at_once_ > kStepsAtOnce; }
   Task<Result<void>> let_others_run(Waiting who);
 
@@ -60,8 +61,8 @@ class Socket final : private Polled {
   bool is_broken() const;
   bool has_input() const;  // bytes, the end, or an error; takes none of them
   void acknowledge_now();
-  // From now on the connection breaks when bytes were not acknowledged for so long, and what has not left is taken back at close(), or
-  // when the process dies: nothing arrives that nobody waits for any more.
+  // From now on the connection breaks when bytes were not acknowledged for so long, and what has not left is taken back at
+  // close(), or when the process dies: nothing arrives that nobody waits for any more.
   void take_back_unacknowledged(Duration after);
   const Peer& peer() const { return peer_; }
 

@@ -17,8 +17,8 @@ struct SocketBioState {
   size_t early_taken = 0;
   int last_errno = 0;  // of the last read or write that failed for good
   bool end_seen = false;
-  // The last read took all there was, or found nothing: the next one says so without asking the system. Its owner clears it when the socket
-  // has become readable, or to look again.
+  // The last read took all there was, or found nothing: the next one says so without asking the system. Its owner clears it
+  // when the socket has become readable, or to look again.
   bool is_drained = false;
   uint64_t bytes_written = 0;
 

@@ -51,7 +51,7 @@ TlsStream::~TlsStream() {
   if (ssl_ && !broken_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
-TlsStream::Verdict TlsStream::judge(int result) {
+TlsStream::Verdict TlsStream::verdict_of(int result) {
   using Kind = Verdict::Kind;
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ: return {Kind::WaitReadable, {}};
@@ -82,7 +82,7 @@ Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint d
   switch (verdict.kind) {
     case Verdict::Kind::WaitReadable: {
       auto ready = co_await socket_->wait(who, Readiness::Readable, deadline);
-      // Who waited in vain knows that there is still nothing: OpenSSL would take a buffer to find that out.
+      // After a wait in vain there is still nothing to read: OpenSSL would take a buffer to find that out.
       if (ready) bio_.is_drained = false;
       co_return ready;
     }
@@ -100,7 +100,7 @@ Task<Result<void>> TlsStream::handshake(TimePoint deadline) {
     forget_errors();
     const int result = SSL_do_handshake(ssl_.get());
     if (result == 1) co_return Result<void>{};
-    auto ready = co_await wait_for(judge(result), Waiting::Reader, deadline);
+    auto ready = co_await wait_for(verdict_of(result), Waiting::Reader, deadline);
     if (!ready) co_return ready;
   }
   co_return socket_->cancelled();
@@ -124,7 +124,7 @@ Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadli
     forget_errors();
     const int count = SSL_read(ssl_.get(), into.data(), static_cast<int>(std::min<size_t>(into.size(), 1 << 30)));
     if (count > 0) co_return static_cast<size_t>(count);
-    Verdict verdict = judge(count);
+    Verdict verdict = verdict_of(count);
     if (verdict.kind == Verdict::Kind::Ended) co_return size_t{0};
     auto ready = co_await wait_for(std::move(verdict), Waiting::Reader, deadline);
     if (!ready) co_return std::move(ready).error();
@@ -137,7 +137,7 @@ std::optional<TlsStream::Verdict> TlsStream::try_write(std::string_view& bytes) 
     forget_errors();
     const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 30)));
     if (count <= 0) {
-      Verdict verdict = judge(count);
+      Verdict verdict = verdict_of(count);
       write_broken_ = broken_;
       return verdict;
     }
@@ -216,7 +216,7 @@ Task<void> TlsStream::shutdown(TimePoint deadline) {
     forget_errors();
     const int result = SSL_shutdown(ssl_.get());
     if (result >= 0) break;
-    Verdict verdict = judge(result);
+    Verdict verdict = verdict_of(result);
     if (verdict.kind != Verdict::Kind::WaitWritable) break;
     if (auto ready = co_await wait_for(std::move(verdict), Waiting::Writer, deadline); !ready) break;
   }
@@ -237,7 +237,7 @@ bool TlsStream::is_quiet() {
   char byte = 0;
   const int count = SSL_peek(ssl_.get(), &byte, 1);  // also takes in session tickets that arrived meanwhile
   // The rest of half a record would come as the beginning of the next answer.
-  return count <= 0 && judge(count).kind == Verdict::Kind::WaitReadable && !holds_input();
+  return count <= 0 && verdict_of(count).kind == Verdict::Kind::WaitReadable && !holds_input();
 }
 
 }  // namespace armgate::net

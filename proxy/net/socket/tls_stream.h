@@ -62,7 +62,7 @@ class TlsStream final : public ByteStream {
   };
 
   explicit TlsStream(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
-  Verdict judge(int result);
+  Verdict verdict_of(int result);
   Error protocol_error();
   // What was taken from the socket and not read yet; half a record, too.
   bool holds_input() const { return SSL_has_pending(ssl_.get()) != 0 || bio_.has_early(); }

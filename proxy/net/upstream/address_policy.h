@@ -16,7 +16,8 @@ std::optional<std::string_view> refused_address(const boost::asio::ip::address& 
 // The address that a CONNECT host spells, IPv6 in brackets; nothing if it is a name.
 std::optional<boost::asio::ip::address> address_of(std::string_view host);
 
-// Whether it is an address of one of this machine's own interfaces, and not only a loopback one. Asks the kernel's routes; sends nothing.
+// Whether it is an address of one of this machine's own interfaces, and not only a loopback one. Asks the kernel's routes;
+// sends nothing.
 bool is_own_address(const boost::asio::ip::address& address);
 
 // Whether who has this address is on this machine. ::ffff:127.0.0.1 is one of them.

@@ -32,17 +32,17 @@ AnswerBody::AnswerBody(std::shared_ptr<UpstreamHost> host, std::unique_ptr<Upstr
                           (head.framing.kind == http::Framing::Kind::Length && head.framing.bytes == 0);
   if (!no_content) return;
   ended_ = true;  // nobody may ever read it, and the connection is free already
-  settle();
+  release_connection();
 }
 
-AnswerBody::~AnswerBody() { settle(); }
+AnswerBody::~AnswerBody() { release_connection(); }
 
 Task<Result<std::string_view>> AnswerBody::read() {
   while (!ended_) {
     use(std::exchange(handed_out_, 0));
     const auto step = decoder_.feed(unused());
     if (!step) {
-      settle();
+      release_connection();
       co_return answered(step.error());
     }
     ended_ = step->done;
@@ -54,11 +54,11 @@ Task<Result<std::string_view>> AnswerBody::read() {
     if (ended_ || (step->consumed > 0 && !unused().empty())) continue;
     auto more = co_await read_more();
     if (!more) {
-      settle();
+      release_connection();
       co_return answered(std::move(more).error());
     }
   }
-  settle();
+  release_connection();
   co_return std::string_view{};
 }
 
@@ -93,7 +93,7 @@ Task<Result<void>> AnswerBody::read_more() {
   co_return whole;
 }
 
-void AnswerBody::settle() {
+void AnswerBody::release_connection() {
   if (!connection_) return;
   use(std::exchange(handed_out_, 0));
   const bool nothing_more = connection_->input.empty() && in_area_.empty();

@@ -30,7 +30,7 @@ class AnswerBody final : public BodySource {
   std::string_view unused() const { return area_ ? in_area_ : connection_->input.bytes(); }
   void use(size_t count);
   Task<Result<void>> read_more();
-  void settle();
+  void release_connection();
 
   const std::shared_ptr<UpstreamHost> host_;
   std::unique_ptr<UpstreamConnection> connection_;  // gone once settled

@@ -43,8 +43,8 @@ class Connector {
   Connector(Clock& clock, Executor executor, ConnectorOptions options, Resolve resolve)
       : clock_(clock), executor_(std::move(executor)), options_(std::move(options)), resolve_(std::move(resolve)) {}
 
-  // Errors: Unreachable, TimedOut; BadInput if the host resolves to addresses that are refused and has no override. Of a host behind
-  // the parent proxy the addresses are not known here: that one has rules of its own. All with Sent::No.
+  // Errors: Unreachable, TimedOut; BadInput if the host resolves to addresses that are refused and has no override. Of a host
+  // behind the parent proxy the addresses are not known here: that one has rules of its own. All with Sent::No.
   Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, LocalTargets local, TimePoint deadline);
 
   // The parent proxy, if the host is reached through it.

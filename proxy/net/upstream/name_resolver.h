@@ -1,9 +1,11 @@
 // name_resolver.h – the addresses of names, by the system (getaddrinfo), which blocks.
 //
-// Why: where a name is dropped instead of answered, a lookup takes as long as the system is patient (resolv.conf(5): 10 s and more). One
-// thread for all, as Asio has, keeps ARM's name waiting behind a telemetry host that somebody asked for and has long given up.
+// Why: where a name is dropped instead of answered, a lookup takes as long as the system is patient (resolv.conf(5): 10 s and
+// more). One thread for all, as Asio has, keeps ARM's name waiting behind a telemetry host that somebody asked for and has long
+// given up.
 //
-// Invariants  a name is looked up once for all that ask for it meanwhile; not at all if all of them have given up before it begins.
+// Invariants  a name is looked up once for all that ask for it meanwhile; not at all if all of them have given up before it
+//             begins.
 // Threads     one event loop, which must outlive it; lookups run on threads of their own.
 // Limits      so many lookups at once; whoever waits gives up at a deadline of its own.
 // Shutdown    the destructor waits for the lookups that run.

@@ -20,8 +20,9 @@ class NoProxy {
   // `host`: lower case, a name or an address.
   bool covers(std::string_view host, uint16_t port) const;
 
-  // Whether the text is an entry: "*"; a domain, for itself and all below it ("corp.example", ".corp.example", "*.corp.example");
-  // an address or a block of addresses ("10.0.0.0/8"); any of them but a block with a port ("arm.corp.example:8443").
+  // Whether the text is an entry: "*"; a domain, for itself and all below it ("corp.example", ".corp.example",
+  // "*.corp.example"); an address or a block of addresses ("10.0.0.0/8"); any of them but a block with a port
+  // ("arm.corp.example:8443").
   static bool is_entry(std::string_view text);
 
  private:

@@ -141,7 +141,8 @@ bool is_interim(const Result<std::string>& head) {
 }
 
 // Takes what the proxy answered, and tells the gate.
-Result<void> judge(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head, TimePoint now) {
+Result<void> check_answer(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head,
+                          TimePoint now) {
   const auto answer = head ? http::parse_connect_answer(*head) : std::nullopt;
   if (auto missing = without_answer(parent, authority, head, answer)) {
     parent.gate->unanswered();
@@ -151,7 +152,7 @@ Result<void> judge(const ParentProxy& parent, const std::string& authority, cons
   if (!refuses_credentials) parent.gate->taken();
   if (answer->is_open()) return {};
   Error error = refusal(parent, *answer, authority);
-  if (refuses_credentials) parent.gate->refused(error, now);
+  if (refuses_credentials) parent.gate->note_refusal(error, now);
   return error;
 }
 
@@ -173,7 +174,7 @@ Task<Result<void>> open_tunnel(Socket& socket, const ParentProxy& parent, std::s
   Result<std::string> head("");  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
   if (written) head = co_await read_answer_head(socket, deadline);
   for (int i = 0; is_interim(head) && i < kInterimToConnectMax; ++i) head = co_await read_answer_head(socket, deadline);
-  co_return judge(parent, authority, head, clock.now());
+  co_return check_answer(parent, authority, head, clock.now());
 }
 
 std::string handshake_hint(const ParentProxy& parent, const Error& error) {

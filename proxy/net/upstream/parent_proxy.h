@@ -1,5 +1,5 @@
-// parent_proxy.h – the proxy through which armgate reaches the world, where a network lets nothing else out: asked for a tunnel by
-// CONNECT (RFC 9110 §9.3.6) over plain TCP, with Basic credentials (RFC 7617) if it has a user.
+// parent_proxy.h – the proxy through which armgate reaches the world, where a network lets nothing else out: asked for a tunnel
+// by CONNECT (RFC 9110 §9.3.6) over plain TCP, with Basic credentials (RFC 7617) if it has a user.
 //
 // Errors   Unreachable or TimedOut, all with Sent::No: nothing of a request goes out before the tunnel stands. Each names the
 //          proxy, the option or variable that names it, and what to do.
@@ -32,8 +32,8 @@ struct ParentProxy {
 // Where a CONNECT carries the mark of the process that sent it (RFC 9110 §7.6.3).
 inline constexpr std::string_view kMarkField = "Via";
 
-// Asks for a tunnel to `authority` ("host:port") over a connection to the proxy, if need be after others have asked (`parent.gate`). What the
-// far end says first stays in the socket.
+// Asks for a tunnel to `authority` ("host:port") over a connection to the proxy, if need be after others have asked
+// (`parent.gate`). What the far end says first stays in the socket.
 Task<Result<void>> open_tunnel(Socket& socket, const ParentProxy& parent, std::string authority, Clock& clock,
                                TimePoint deadline);
 

@@ -51,7 +51,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   void give_back(std::unique_ptr<UpstreamConnection> connection);
   // The connection cannot be used again.
   void discard(std::unique_ptr<UpstreamConnection> connection);
-  // Nor are those that nobody uses: the way that they all go may be dead.
+  // The idle ones cannot be used either: the path that they all take may be dead.
   void discard_idle();
 
   size_t open() const { return open_; }

@@ -69,7 +69,8 @@ Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& conne
   co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, fmt::format("{} sent interim answers without end", host));
 }
 
-// What a server said that stopped reading the request (RFC 9112 §9.5: it may refuse one early and close), if it is here already.
+// What a server said that stopped reading the request (RFC 9112 §9.5: it may refuse one early and close), if it is here
+// already.
 Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connection, const std::string& host,
                                                     const http::Limits& limits, arm::Method method, Clock& clock) {
   const Patience none{clock, clock.now()};
@@ -198,7 +199,7 @@ Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost
   auto parsed = co_await ask(*connection, host->name(), request, head, limits);
   if (!parsed) {
     host->discard(std::move(connection));
-    // Whoever asks again is not to meet the next one that a firewall has forgotten.
+    // A repetition must not meet the next connection that a firewall has forgotten.
     const bool is_given_up = parsed.error().kind == ErrorKind::Cancelled;  // and so tells nothing of the others
     if (parsed.error().sent == Sent::Maybe && !is_given_up) host->discard_idle();
     co_return std::move(parsed).error();

@@ -80,7 +80,7 @@ arm::Response take(const RunLeaseSources& sources, const arm::Request& request) 
   const auto lease = sources.leases.take(wanted->resources, sources.client_of(wanted->client), wanted->client, wanted->purpose,
                                          sources.clock.now());
   if (!lease) return admin_text(409, "Conflict", lease.error().context);
-  sources.tell("lease-taken", *lease, request.head.fields.get("x-armgate-operator"));
+  sources.log("lease-taken", *lease, request.head.fields.get("x-armgate-operator"));
   return lease_page(sources, *lease, 201, "Created");
 }
 
@@ -104,7 +104,7 @@ arm::Response answer_leases(const RunLeaseSources& sources, const arm::Request& 
   const auto lease = posts ? sources.leases.renew(id, now) : sources.leases.release(id, now);
   if (!lease)
     return admin_text(404, "Not Found", "there is no such lease: it was not renewed in time, or somebody released it");
-  if (!posts) sources.tell("lease-released", *lease, request.head.fields.get("x-armgate-operator"));
+  if (!posts) sources.log("lease-released", *lease, request.head.fields.get("x-armgate-operator"));
   return lease_page(sources, *lease, 200, "OK");
 }
 

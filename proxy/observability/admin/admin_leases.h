@@ -4,8 +4,8 @@
 //   POST   /leases/ID    renews it: 200, and the lease
 //   DELETE /leases/ID    gives it back: 200
 //
-// A lease is {"lease": ID, "state": "held" or "waiting", "behind": TEXT, "behind_ms": N, "ttl_ms": N}. 409: a resource is in another
-// lease, or armgate is not in mode protect (any more); 404: there is no such lease (any more).
+// A lease is {"lease": ID, "state": "held" or "waiting", "behind": TEXT, "behind_ms": N, "ttl_ms": N}. 409: a resource is in
+// another lease, or armgate is not in mode protect (any more); 404: there is no such lease (any more).
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct RunLeaseSources {
   std::function<rules::Mode()> mode;
   std::function<Hash128(std::string_view name)> client_of;  // the key of the client of this name
   // An operator should be able to read who had what: "lease-taken", "lease-released".
-  std::function<void(std::string_view event, const RunLeases::Lease&, std::string_view who)> tell;
+  std::function<void(std::string_view event, const RunLeases::Lease&, std::string_view who)> log;
 };
 
 // Requires: the request is to kLeasesPath or below it, and refuse_as_operator() had nothing against it.

@@ -53,7 +53,7 @@ const TROUBLES = [["", "what"], ["refused", "number"], ["ARM's conflicts", "numb
 
 const TROUBLES_SHOWN = 12;
 
-// Who has most trouble first.
+// The names with most trouble first.
 export function showTroubles(table, title, troubles, { open, history }) {
   const most = Math.max(1, ...troubles.map((trouble) => trouble.troubles));
   const number = (value) => (value > 0 ? String(value) : "");

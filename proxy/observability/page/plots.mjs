@@ -18,7 +18,7 @@ export const PLOTS = [
   { title: "Requests", per: "a second", lines: [["requests", "requests"]], scale: perSecond, unit: short },
   { title: "Writes made safe", per: "in 10 s", lines: [["guarded", "guarded"], ["merged", "merged"]], scale: asItIs, unit: short, whole: true },
   { title: "Writes refused", per: "in 10 s", lines: [["stale", "as stale (412)"], ["refused", "otherwise"]], scale: asItIs, unit: short, whole: true },
-  { title: "Writes that wait", per: "at the time", lines: [["waiting", "waiting, kept places among them"]], scale: asItIs, unit: short, whole: true },
+  { title: "Writes that wait", per: "at the time", lines: [["waiting", "waiting, reservations among them"]], scale: asItIs, unit: short, whole: true },
   { title: "Added latency", per: "", lines: [["added_ms", "average of all"], ["added_p95_ms", "95 % of who waited"]], scale: asItIs, unit: milliseconds, whole: true },
   { title: "ARM's conflicts and throttling", per: "in 10 s", lines: [["arm_409", "409"], ["arm_412", "412"], ["arm_429", "429"]], scale: asItIs, unit: short, whole: true },
 ];

@@ -31,12 +31,12 @@ const PHASES = {
   runs: "ARM took it, and its operation goes on, as far as is known",
   doubt: "it may have taken effect; that is being found out",
   waits: "stands in line",
-  kept: "its client left or was told to come again; its place is kept",
+  kept: "its client left or was told to come again; it has a reservation",
 };
 
 export const wordOf = (write) => write.phase ?? write.state;
 
-const SAID = { sent: "is being sent", again: "waits for ARM", runs: "runs", doubt: "is in doubt", waits: "waits", kept: "has its place kept" };
+const SAID = { sent: "is being sent", again: "waits for ARM", runs: "runs", doubt: "is in doubt", waits: "waits", kept: "has a reservation" };
 
 // While nobody waits for its end, ARM is asked rarely, and it may be over.
 const asOf = (write) => {
@@ -50,7 +50,7 @@ export function sentenceOf({ first, waiting }) {
   const waits = waiting.filter((write) => write.state === "waits");
   const kept = waiting.length - waits.length;
   const behind = waits.length > 0 ? [`; ${count(waits.length, "waits", "wait")} behind it, next ${waits[0].client}`] : [];
-  if (kept > 0) behind.push(`; ${count(kept, "place is", "places are")} kept`);
+  if (kept > 0) behind.push(`; ${count(kept, "reservation", "reservations")}`);
   return own + behind.join("");
 }
 
@@ -81,7 +81,7 @@ function explanation(write, byId, mayUnlock, history) {
 // What can be released: an operation that runs, not what is on its way.
 export const canUnlock = (write) => write.state === "runs" && (write.phase === "runs" || write.phase === "doubt");
 
-// Of a long line so many are shown, until it is opened: who is there comes before places that are kept.
+// Of a long line so many are shown, until it is opened: writes that wait come before reservations.
 const SHOWN = 12;
 const SHOWN_ALONE = 8;
 

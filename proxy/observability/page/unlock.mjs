@@ -25,7 +25,7 @@ async function release(write, who) {
   }
 }
 
-// Who stands behind it, itself not counted.
+// The claims behind it, itself not counted.
 export const waitingFor = (write, writes) => {
   const behind = new Set([write.id]);
   for (let before = 0; before !== behind.size;) {

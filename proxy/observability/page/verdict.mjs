@@ -54,7 +54,7 @@ export function showNumbers(now, since, { status, rate }) {
   fill(now,
     tile("requests/s", rate), tile("writes run", runs, { kind: runs ? "runs" : "", title: "at ARM, or their operations go on" }),
     tile("writes wait", waits, { kind: waits ? "waits" : "" }),
-    tile("places kept", kept, { title: "for clients that left the line, or were told to come again" }), tile("connections", status.connections));
+    tile("reservations", kept, { title: "for clients that left the line, or were told to come again" }), tile("connections", status.connections));
   fill(since,
     tile("guarded", counts.guarded, { title: "sent with the ETag of what they were built from" }),
     tile("merged", counts.merged, { kind: counts.merged ? "merged" : "", title: "sent together with others' changes" }),

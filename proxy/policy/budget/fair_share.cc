@@ -58,7 +58,7 @@ void FairShare::note_left(uint32_t said, TimePoint now) {
   news_ = now;
 }
 
-void FairShare::refused(Duration pause, TimePoint now) {
+void FairShare::pause_for(Duration pause, TimePoint now) {
   if (is_mutant(Mutant::RefusalsShared)) return;
   tokens_ = 0;
   at_ = now;
@@ -75,15 +75,15 @@ void FairShare::join(uint64_t number, const Hash128& client, Rank rank) {
   Client& found = clients_[client];
   if (found.line.empty()) found.served = std::max(found.served, floor_);
   found.line.emplace(rank, number);
-  where_[number] = {client, rank};
+  waiting_[number] = {client, rank};
 }
 
 void FairShare::leave(uint64_t number) {
   under_way_.erase(number);
-  const auto standing = where_.find(number);
-  if (standing == where_.end()) return;
-  clients_[standing->second.client].line.erase({standing->second.rank, number});
-  where_.erase(standing);
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end()) return;
+  clients_[found->second.client].line.erase({found->second.rank, number});
+  waiting_.erase(found);
 }
 
 TimePoint FairShare::free_from(TimePoint now, uint64_t position) const {
@@ -100,7 +100,7 @@ TimePoint FairShare::free_from(TimePoint now, uint64_t position) const {
 
 std::vector<uint64_t> FairShare::grant(TimePoint now) {
   std::vector<uint64_t> gone;
-  while (!where_.empty() && free_from(now, 0) <= now) {
+  while (!waiting_.empty() && free_from(now, 0) <= now) {
     auto next = clients_.end();
     uint64_t oldest = 0;
     for (auto it = clients_.begin(); it != clients_.end(); ++it) {
@@ -119,7 +119,7 @@ std::vector<uint64_t> FairShare::grant(TimePoint now) {
     floor_ = std::max(floor_, client.served);
     ++client.served;
     client.line.erase(client.line.begin());
-    where_.erase(number);
+    waiting_.erase(number);
     under_way_[number] = now;
     tokens_ = std::max(0.0, tokens(now) - 1);
     at_ = now;
@@ -130,10 +130,10 @@ std::vector<uint64_t> FairShare::grant(TimePoint now) {
 }
 
 TimePoint FairShare::due(uint64_t number, TimePoint now) const {
-  const auto standing = where_.find(number);
-  if (standing == where_.end()) return now;
-  const Client& own = clients_.at(standing->second.client);
-  const auto place = own.line.find({standing->second.rank, number});
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end()) return now;
+  const Client& own = clients_.at(found->second.client);
+  const auto place = own.line.find({found->second.rank, number});
   const auto before = static_cast<uint64_t>(std::distance(own.line.begin(), place));
   const uint64_t round = own.served + before;
   uint64_t position = before;

@@ -1,12 +1,15 @@
-// fair_share.h – who goes next when what ARM takes of a principal for a subscription is used up: one budget (reads, writes or deletes).
+// fair_share.h – who goes next when what ARM takes of a principal for a subscription is used up: one budget (reads, writes or
+// deletes).
 //
-// Why: clients that share a budget and run into its end are all told 429, and whoever comes again fastest gets what is refilled. In a
-// line each gets its part: of what is refilled as much as it asks for, or as much as anybody who wants more (max-min fairness).
+// Why: clients that share a budget and run into its end are all told 429, and whoever comes again fastest gets what is
+// refilled. In a line each gets its part: of what is refilled as much as it asks for, or as much as anybody who wants more
+// (max-min fairness).
 //
-// How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else requests stand
-// in line; the client that was let go least often since it came is next, of its requests those that others wait for first (Rank), then
-// the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is measured; until then it is what
-// ARM's documented buckets have (docs/arm.md). One request in each kTrial goes whatever is estimated: only an answer tells more.
+// How: a token bucket is estimated as ARM's answers tell it. While it holds more than kReserve, everybody goes at once. Else
+// requests stand in line; the client that was let go least often since it came is next, of its requests those that others wait
+// for first (Rank), then the oldest. A client that comes begins where the line is: nobody saves shares up. What is refilled is
+// measured; until then it is what ARM's documented buckets have (docs/arm.md). One request in each kTrial goes whatever is
+// estimated: only an answer tells more.
 //
 // Invariants
 //   1. While the bucket is not known, or was not told of for kBelieved, nobody stands in line.
@@ -45,7 +48,7 @@ class FairShare {
   // An answer of ARM's said what is left.
   void note_left(uint32_t left, TimePoint now);
   // ARM answered 429.
-  void refused(Duration pause, TimePoint now);
+  void pause_for(Duration pause, TimePoint now);
 
   // A request of the client's comes. Its number is greater than all before it.
   void join(uint64_t number, const Hash128& client, Rank rank);
@@ -57,14 +60,14 @@ class FairShare {
   // When grant() would let it go that stands in line, if nothing is told until then.
   TimePoint due(uint64_t number, TimePoint now) const;
 
-  size_t waiting() const { return where_.size(); }
+  size_t waiting() const { return waiting_.size(); }
 
  private:
   struct Client {
     uint64_t served = 0;
     std::set<std::pair<Rank, uint64_t>> line;
   };
-  struct Standing {
+  struct Waiting {
     Hash128 client;
     Rank rank;
   };
@@ -93,7 +96,7 @@ class FairShare {
 
   uint64_t floor_ = 0;  // of the client that went last
   std::map<Hash128, Client> clients_;
-  std::map<uint64_t, Standing> where_;       // who stands in line
+  std::map<uint64_t, Waiting> waiting_;      // requests in line
   std::map<uint64_t, TimePoint> under_way_;  // who was let go, and when
 };
 

@@ -14,7 +14,8 @@ void ReadBudget::note_left(uint32_t left, TimePoint now, double share) {
   }
   most_now_ = std::max(most_now_, left);
   const double cap = std::max(1.0, kSaved * most());
-  // The request that was answered took one itself. What others took in between hides some of what was refilled, never adds to it.
+  // The request that was answered took one itself. What others took in between hides some of what was refilled, never adds to
+  // it.
   const double refilled = known_ ? std::max(0.0, static_cast<double>(left) - left_ + 1) : 0;
   allowance_ = left >= kPlenty * most() ? cap : std::min(cap, allowance_ + share * refilled);
   left_ = left;

@@ -1,8 +1,8 @@
 // read_budget.h – how much of a budget for reads armgate's own questions may take.
 //
-// Why: armgate asks with its clients' tokens: it looks whether operations have ended, and compares what is there with what writes were
-// built from. ARM counts these reads against the same budget as the clients' own, so when that becomes scarce armgate must be the
-// first to stop, before anybody is told 429 because of it.
+// Why: armgate asks with its clients' tokens: it looks whether operations have ended, and compares what is there with what
+// writes were built from. ARM counts these reads against the same budget as the clients' own, so when that becomes scarce
+// armgate must be the first to stop, before anybody is told 429 because of it.
 //
 // How: what ARM says is left is held against the most that it said lately.
 //   plenty (from kPlenty of that on)  armgate asks as it likes

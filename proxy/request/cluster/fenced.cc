@@ -25,8 +25,8 @@ bool names_a_state(const arm::Headers& fields) {
   return (!match.empty() && match != "*") || trim(fields.get("If-None-Match")) == "*";
 }
 
-// It stands in the log later than it happened: what is there may have been read meanwhile, so that it is told as what may have had no
-// effect.
+// It stands in the log later than it happened: what is there may have been read meanwhile, so that it is told as what may have
+// had no effect.
 void note_sent(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client) {
   if (is_mutant(Mutant::UnrecordedUntold)) return;
   LeasedWrite sent;

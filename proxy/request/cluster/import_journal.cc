@@ -49,7 +49,7 @@ class Records {
   Records(Collector& collector, cluster::ReplicaId id, const std::function<IntentId(size_t place)>& id_at)
       : collector_(collector), id_(id), id_at_(id_at) {}
 
-  void tell(JournaledWrite& write) {
+  void post(JournaledWrite& write) {
     const cluster::ClaimId claim = (uint64_t{id_} << 32) | ++claims_;
     collector_.post(cluster::Intended{claim, write, true});
     write.id = id_at_(collector_.events.size() - 1);
@@ -85,8 +85,8 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
   sendings.first_id = (uint64_t{id} << 40) + 1;
   sendings.sink = &collector;
   SharedState shared(std::move(options), Hasher(key), std::move(rules));
-  shared.resources.share(&collector);
-  shared.results.share(&collector);
+  shared.resources.set_sink(&collector);
+  shared.results.set_sink(&collector);
   shared.begin(clock);
   NoUpstream upstream;
   EndsOnly store(collector);
@@ -96,12 +96,12 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
 
   Records records(collector, id, id_at);
   PreviousProcess told = former;
-  for (JournaledWrite* write : in_order_of_begin(told)) records.tell(*write);
+  for (JournaledWrite* write : in_order_of_begin(told)) records.post(*write);
   ImportedJournal imported;
   const auto keep = [&](const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, const ClaimInfo& info) {
     collector.post(cluster::Claimed{records.claim_of(leased.intent), keys, info});
     const bool admits = leased.because == LeasedBecause::Accepted && may_run_beside_its_own(*leased.planned.plan);
-    if (admits) collector.post(cluster::LetIn{records.claim_of(leased.intent)});
+    if (admits) collector.post(cluster::OwnAdmitted{records.claim_of(leased.intent)});
   };
   imported.open = restore(parts, told, keep);
   collector.post(cluster::Imported{former.since});

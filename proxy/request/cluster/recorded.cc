@@ -40,15 +40,15 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
   if (is_first) facts.arrived.order = order_at(parts, arrived);
-  // What its client had in hand when it first came was told before that was. But the process that it came to may not have known yet.
-  // From its own row on others of its name were shown what it was not built from, however long the engine took to say so.
+  // What the client had been shown when the write first came stands in the log before the write's arrival, even if this process
+  // had not read it yet. States shown to others of the client's name after the write's own row are no base, however long the
+  // engine took to confirm that row.
   facts.arrived_by = is_first ? *recorded : write.ledger().logged_at(write.sending);
   if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
   co_return std::nullopt;
 }
 
-Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
-                                                            ClaimInfo info) {
+Task<Step<QueuePosition>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   auto& parts = write.parts;
   auto claimed = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
                                                write.exchange.executor, write.client_wait.until());

@@ -1,14 +1,14 @@
-// recorded.h – what a request waits for where several processes serve the same clients (docs/cluster.md). Nothing of this is called
-// in a process that is alone.
+// recorded.h – what a request waits for where several processes serve the same clients (docs/cluster.md). Nothing of this is
+// called in a process that is alone.
 #pragma once
 
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "base/time.h"
 #include "proxy/async/task.h"
 #include "proxy/request/parts.h"
+#include "proxy/request/write/step.h"
 #include "proxy/request/write/write.h"
 #include "proxy/seams/upstream.h"
 #include "proxy/state/lock/lock_table.h"
@@ -16,8 +16,8 @@
 
 namespace armgate {
 
-// Returns when all that was told stands in the log, so that the client may be told of it. False: this process is apart, and nobody is to
-// build on what it showed, for the others do not know of that.
+// Returns when all that was told stands in the log, so that the client may be told of it. False: this process is apart, and
+// nobody is to build on what it showed, for the others do not know of that.
 Task<bool> until_recorded(Parts& parts, Executor executor);
 
 // Before a write is answered by what was recorded of an earlier one: the others may have told that something has changed since.
@@ -30,8 +30,7 @@ Task<std::optional<Outcome>> meet_the_others(Write& write);
 Outcome unrecorded(const Write& write);
 
 // The position in the queues of all processes.
-Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
-                                                            ClaimInfo info);
+Task<Step<QueuePosition>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys, ClaimInfo info);
 
 // What has the keys now may have become another's to answer meanwhile. Nothing: it may go on.
 std::optional<Outcome> answered_elsewhere(const Write& write);

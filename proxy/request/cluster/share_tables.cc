@@ -64,10 +64,10 @@ cluster::Replica::Tables tables_of(Parts& parts, SharingOptions options) {
 void share_tables(Parts& parts, cluster::Replica& replica, SharingOptions options) {
   replica.use(tables_of(parts, std::move(options)));
   SharedState& shared = parts.shared;
-  shared.resources.share(&replica);
-  shared.results.share(&replica);
-  shared.owned.share(&replica);
-  shared.run_leases.share([&replica](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
+  shared.resources.set_sink(&replica);
+  shared.results.set_sink(&replica);
+  shared.owned.set_sink(&replica);
+  shared.run_leases.claim_through([&replica](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
     return replica.claim_to_poll(keys, std::move(info));
   });
 }

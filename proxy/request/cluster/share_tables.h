@@ -1,5 +1,5 @@
-// share_tables.h – how this process' tables become those of a cluster: what changes them goes into its log, and what the log tells
-// changes them here.
+// share_tables.h – how this process' tables become those of a cluster: what changes them goes into its log, and what the log
+// tells changes them here.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct SharingOptions {
   MemoryStore* history = nullptr;            // gets every replica's writes; null: nobody asks
 };
 
-// `parts`: of the loop that follows what dead replicas began, and hears what was told through others. It and the history must outlive the
-// replica. Called once, before anything is told.
+// `parts`: of the loop that follows what dead replicas began, and hears what was told through others. It and the history must
+// outlive the replica. Called once, before anything is told.
 void share_tables(Parts& parts, cluster::Replica& replica, SharingOptions options);
 
 }  // namespace armgate

@@ -31,7 +31,7 @@ void leave_to_client(Write& write) {
   write.bases.rule = policy::BaseRule::OwnPrecondition;
 }
 
-// Who has given up waiting for its answer and asks for something else is no second actor.
+// A client that has given up waiting for its answer and asks for something else is no second actor.
 void leave_for_gone_clients(const Write& write) {
   std::vector<uint64_t> unheard;
   write.ask([&](const policy::History& history) {
@@ -82,9 +82,9 @@ void find_bases(Write& write) {
   if (!write.is_unconditional()) write.ledger().note_had_base(write.sending);
 }
 
-bool insists(const Write& write) {
+bool is_forced(const Write& write) {
   const auto& limits = write.parts.shared.resources.limits();
-  return write.ask([&](const policy::History& history) { return policy::insists(history, limits, write.facts); });
+  return write.ask([&](const policy::History& history) { return policy::is_forced(history, limits, write.facts); });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {

@@ -13,8 +13,8 @@
 namespace armgate {
 namespace {
 
-// A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so after
-// its write the ETag says nothing about the parent any more.
+// A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so
+// after its write the ETag says nothing about the parent any more.
 bool child_written_since(const Write& write, uint64_t order) {
   return write.ask([&](const policy::History& h) { return h.child_written_since(order); });
 }
@@ -33,8 +33,8 @@ std::string newest_etag(const Write& write) {
       [](const policy::History& history) { return history.entries().empty() ? std::string() : history.entries().back().etag; });
 }
 
-// Whether there was something since the last delete, although this client was told that there is nothing: its read may have lagged, or
-// somebody has made it since.
+// Whether there was something since the last delete, although this client was told that there is nothing: its read may have
+// lagged, or somebody has made it since.
 bool may_be_there(const Write& write) {
   if (is_mutant(Mutant::OwnReadsForgotten)) return others_wrote_since(write, write.bases.known_since());
   const uint64_t since = std::min(write.bases.known_since(), last_delete(write));
@@ -42,13 +42,13 @@ bool may_be_there(const Write& write) {
   return is_seen || others_wrote_since(write, since);
 }
 
-// Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
-// loss. Once told, its client may mean it.
+// Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a
+// silent loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
   const bool exempt = write.is_meant_anyway() || is_mutant(Mutant::UnconditionalAlwaysSent);
   if (!write.replaces || exempt) return {};
-  if (insists(write)) {
-    note_insisted(write);
+  if (is_forced(write)) {
+    note_forced(write);
     return {};
   }
   const bool overtaken = write.ask([&](const policy::History& history) { return policy::was_overtaken(history, write.facts); });
@@ -80,8 +80,8 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   if (const auto conflict = conflict_of(write); !conflict.empty()) {
     co_return refused(write, conflict, "unconditional-after-another-write", {});
   }
-  // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some things are
-  // to be carried out whenever they are asked for (deployments).
+  // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some
+  // things are to be carried out whenever they are asked for (deployments).
   if (write.is_meant_anyway() || !write.ledger().maybe_applied(write.sending)) co_return Decision();
   auto now = co_await read_current(write, "The resource could not be read to see whether this write has happened already.",
                                    unreadable_for(write));
@@ -108,7 +108,7 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
   auto now =
       co_await read_current(write, "The resource could not be read to see whether it has changed.", unreadable_for(write));
   if (!now) co_return std::move(now).ended();
-  // Whoever may write but not read is as one who has read nothing.
+  // A client that may write but not read is treated as one that has read nothing.
   if (now->is_hidden) {
     write.report().guard = chosen + ", unverified";
     co_return co_await decide_unconditional(write);

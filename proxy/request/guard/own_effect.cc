@@ -13,9 +13,9 @@
 namespace armgate {
 namespace {
 
-// A PUT that leaves something out asks for its end, and a state that has all of it still satisfies what is asked for. So does the
-// base of a write that does nothing else. Then a state shows an effect only if it is what the write asks for to the letter, whatever
-// somebody else did beside it.
+// A PUT that leaves something out asks for its end, and a state that has all of it still satisfies what is asked for. So does
+// the base of a write that does nothing else. Then a state shows an effect only if it is what the write asks for to the letter,
+// whatever somebody else did beside it.
 bool shows_effect(const Write& write, const SeenState& state) {
   const auto& bases = write.bases.possible;
   const bool satisfied_before = std::any_of(bases.begin(), bases.end(), [&](const policy::BaseState& base) {
@@ -25,8 +25,8 @@ bool shows_effect(const Write& write, const SeenState& state) {
   return !satisfied_before || asks_for_exactly(write, state);
 }
 
-// What an earlier sending of this write was merged into, and may have done: the request becomes that. Gives the order of that sending;
-// nothing: there was none, or it was not merged.
+// What an earlier sending of this write was merged into, and may have done: the request becomes that. Gives the order of that
+// sending; nothing: there was none, or it was not merged.
 std::optional<uint64_t> take_up_merge(const Write& write) {
   const Hash128 own = write_key_of(write);
   const auto earlier = write.ask([&](const policy::History& history) {
@@ -44,8 +44,9 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
 }
 
 bool shows_what_was_sent(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
-  // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too, may have
-  // asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this one as its own.
+  // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too,
+  // may have asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this
+  // one as its own.
   return !others_wrote_since(write, known_since, etag) && is_satisfied(write, state) && shows_effect(write, state);
 }
 

@@ -6,9 +6,9 @@
 
 namespace armgate {
 
-// Whether the state is this write's own doing; if that was merged, the request's body becomes what was sent then. Asked if a sending of
-// its bytes may have taken effect. `known_since` is when the state that the write was built on was known to stand, `etag` the one that it
-// was sent with (empty: none).
+// Whether the state is this write's own doing; if that was merged, the request's body becomes what was sent then. Asked if a
+// sending of its bytes may have taken effect. `known_since` is when the state that the write was built on was known to stand,
+// `etag` the one that it was sent with (empty: none).
 bool is_own_effect(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state);
 
 // Whether all that the write asks for is in the state (arm::satisfies).

@@ -25,15 +25,15 @@ void detect_patch_copy(Write& write) {
   if (write.replaces || write.plan.operation != arm::OperationKind::Patch || !may_be_copy) return;
   find_bases(write);
   policy::Bases bases = std::exchange(write.bases, {});
-  // Whoever has read nothing says what it wants, however often it does.
+  // A client that has read nothing says what it wants, however often it does.
   const bool has_bases = bases.rule != policy::BaseRule::OwnPrecondition && bases.rule != policy::BaseRule::Create;
   const std::string& patch = write.exchange.request.body;
   const bool is_readable = has_bases && bases.has_read && arm::can_be_read(patch);
   if (!is_readable) return;  // what cannot be read is ARM's to refuse
   const arm::BodyFacts& known = *body_facts(write.plan);
   decode_bodies(bases.possible, write.parts.shared.options.body_keep_max);
-  // Of a state whose body is not known only maps and arrays can be copies. At another api-version names are the same for the most
-  // part; whether anything moved is compared at that one.
+  // Of a state whose body is not known only maps and arrays can be copies. At another api-version names are the same for the
+  // most part; whether anything moved is compared at that one.
   const auto is_copy = [&](const policy::BaseState& base) {
     return !base.absent && arm::may_be_copy(patch, base.body ? std::string_view(base.body->bytes) : "{}", known);
   };

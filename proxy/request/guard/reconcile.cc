@@ -34,7 +34,7 @@ bool was_ever_read(const Write& write) {
   return write.ask([](const policy::History& history) { return history.was_ever_read(); });
 }
 
-// Who changed it, and when the newest change that is not this client's became known, if it passed by.
+// The authors of the change, and when the newest change that is not this client's became known, if it passed by.
 std::string conflict_text(const Write& write, std::string_view place) {
   uint64_t base = 0;
   for (const policy::BaseState& state : write.bases.possible) base = std::max(base, state.entry);
@@ -96,8 +96,8 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
 // The ETag, where it proves that nothing has moved.
 std::string proof_in(const Write& write, const SeenState& there) { return write.etag_tells_all() ? there.etag : std::string(); }
 
-// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
-// more GET under the lock.
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each
+// is one more GET under the lock.
 Task<void> read_other_versions(const Write& write, SeenState& there) {
   auto others = views(write, proof_in(write, there));
   std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
@@ -111,8 +111,8 @@ Task<void> read_other_versions(const Write& write, SeenState& there) {
   }
 }
 
-// What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is missing does
-// not come by asking again (403).
+// What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is
+// missing does not come by asking again (403).
 Outcome token_refused(const Write& write, SeenState&& seen) {
   write.report().altered = true;
   Outcome outcome = stop(write, Outcome::Kind::Answered, {std::move(seen.head), std::move(seen.body)}, "verify-failed");
@@ -212,14 +212,14 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
       bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),
       merge_scope(write));
   write.report().by_right |= verdict.by_right;
-  if (!verdict.sends && there.exists() && insists(write)) {
+  if (!verdict.sends && there.exists() && is_forced(write)) {
     verdict.sends = true;  // it was only ever shown its own answers, and was told once
-    note_insisted(write);
+    note_forced(write);
   }
   // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
   if (!verdict.sends && unreadable_for(write) == Unreadable::Returned && there.exists() && reads_in_vain(write)) {
     verdict.sends = true;
-    note_insisted(write);
+    note_forced(write);
   }
   return verdict;
 }
@@ -260,9 +260,9 @@ bool has_seen_it_gone(const Write& write, policy::Writers writers) {
       [&](const policy::History& history) { return policy::has_seen_it_gone(history, write.facts, deleted, writers); });
 }
 
-void note_insisted(const Write& write) {
-  write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-  if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
+void note_forced(const Write& write) {
+  write.parts.shared.counters.forced.fetch_add(1, std::memory_order_relaxed);
+  if (!write.report().guard.ends_with(kForced)) write.report().guard += kForced;
 }
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

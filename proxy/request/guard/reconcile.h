@@ -1,7 +1,7 @@
 // reconcile.h – what a write should lead to, given all that it may have been built from and what is there now.
 //
-// Why here: what is there is read with the client's token, bodies are unpacked, and the history is told what the read has shown.
-// The decision itself is proxy/policy/verdict.
+// Why here: what is there is read with the client's token, bodies are unpacked, and the history is told what the read has
+// shown. The decision itself is proxy/policy/verdict.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct View {
   std::string_view target;
   std::string_view api_version;
 };
-// As the possible bases were read that can be compared only so, the newest first, and each api-version once: what has the ETag of what is
-// there needs no comparing. The write's own, if there is none. Never empty; valid as long as the write.
+// As the possible bases were read that can be compared only so, the newest first, and each api-version once: what has the ETag
+// of what is there needs no comparing. The write's own, if there is none. Never empty; valid as long as the write.
 std::vector<View> views(const Write& write, std::string_view etag_there = {});
 
 // What becomes of a write whose client may not read.
@@ -31,9 +31,9 @@ inline Unreadable unreadable_for(const Write& write) {
   return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Returned : Unreadable::TryLater;
 }
 
-// What is there, as the newest possible base was read, and at a few other api-versions if it takes that; or how the write ends because
-// that is not to be known. A read in which an accepted write is missing is made again, within the client's queue timeout. With
-// Returned: also an answer that says that the client may not read. Suspends.
+// What is there, as the newest possible base was read, and at a few other api-versions if it takes that; or how the write ends
+// because that is not to be known. A read in which an accepted write is missing is made again, within the client's queue
+// timeout. With Returned: also an answer that says that the client may not read. Suspends.
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
 
 // Whether a read, asked for at that order, lacks a write that was accepted before. It is made again then, after a pause.
@@ -48,8 +48,8 @@ void compose_body(const Write& write, policy::Verdict& verdict);
 void send_as_asked(const Write& write);
 void send_merged(const Write& write, std::string body, policy::SharedBody base);
 
-// Order of the last moment at which the resource is known to have been gone: an ETag from before may have been given out anew, and a
-// wait in the queue is long.
+// Order of the last moment at which the resource is known to have been gone: an ETag from before may have been given out anew,
+// and a wait in the queue is long.
 uint64_t last_absence(const Write& write);
 uint64_t last_delete(const Write& write);  // of it or what contains it, by a DELETE that passed by
 
@@ -57,9 +57,9 @@ uint64_t last_delete(const Write& write);  // of it or what contains it, by a DE
 bool has_seen_it_gone(const Write& write, policy::Writers writers);
 
 // Stands at the end of Report::guard then.
-inline constexpr std::string_view kInsisted = ", insisted";
+inline constexpr std::string_view kForced = ", forced";
 // A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
-void note_insisted(const Write& write);
+void note_forced(const Write& write);
 
 // The end of a write that may not go. `found`: what is there; null: not known.
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

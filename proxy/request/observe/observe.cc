@@ -110,7 +110,7 @@ void note_arrival(Observed& observed, const SendingLedger::Arrival& arrival, Obs
   arriving.resource = write.plan.target.resource.id;
   arriving.since = write.exchange.arrived.time;
   arriving.is_reentrant = is_reentrant(write);
-  arriving.lets_own_in =
+  arriving.admits_own =
       may_run_beside_its_own(write.plan) && !write.plan.rule->late.is_on();  // as settle.cc: not while it is owned
   auto begun = parts.shared.observed.begin(std::move(arriving), all_keys(write), sending);
   observed.id = begun.id;

@@ -2,8 +2,8 @@
 // about it is told.
 //
 // Why: whoever puts a gateway before production wants to know first what it would do. So the history, the ledgers and the ends
-// of operations are followed as ever, from what passes by; but nothing is added, nobody waits, nothing is sent twice, and armgate
-// asks ARM nothing.
+// of operations are followed as ever, from what passes by; but nothing is added, nobody waits, nothing is sent twice, and
+// armgate asks ARM nothing.
 #pragma once
 
 #include "proxy/async/task.h"

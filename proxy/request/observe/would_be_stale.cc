@@ -81,7 +81,7 @@ std::optional<ObserveFinding> would_be_stale(const Write& write) {
   if (!write.replaces || write.rule() == policy::BaseRule::OwnPrecondition) return std::nullopt;
   const Latest latest = latest_before(write);
   if (write.is_unconditional()) {
-    const bool exempt = insists(write) || write.is_meant_anyway();
+    const bool exempt = is_forced(write) || write.is_meant_anyway();
     const auto& change = latest.change;
     // What runs still would have ended while this one waited.
     const bool overtaken = change && change->request_hash != write.request_hash && change->writer != write.client.key &&

@@ -1,8 +1,8 @@
-// would_be_stale.h – whether a write that ARM has taken would have been refused as stale: the same decision, with what passed by in the
-// place of what armgate would have read (mode observe).
+// would_be_stale.h – whether a write that ARM has taken would have been refused as stale: the same decision, with what passed
+// by in the place of what armgate would have read (mode observe).
 //
-// Where the state that was there is not known, nothing is reported: these are fewer writes than would be refused. Of two writes that
-// were built from one state, the one that was accepted later is reported.
+// Where the state that was there is not known, nothing is reported: these are fewer writes than would be refused. Of two writes
+// that were built from one state, the one that was accepted later is reported.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // early_end.h – ARM took a request to end what runs on a resource (arm/early_end.h).
 //
-// Why: whoever waits for that end need not wait for the next look; and what an operator ends must not go again behind an operation URL
-// of armgate's own, however its operation says that it failed.
+// Why: whoever waits for that end need not wait for the next look; and what an operator ends must not go again behind an
+// operation URL of armgate's own, however its operation says that it failed.
 #pragma once
 
 #include "base/hash.h"

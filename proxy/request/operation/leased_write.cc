@@ -19,7 +19,8 @@ std::string resource_target(const rules::Plan& plan, std::string_view target) {
   return std::string(path.substr(0, path.rfind('/'))) + std::string(query);
 }
 
-// What must be in a final state before the next write: the resource itself, unless it is deleted, and the parents that it locks.
+// What must be in a final state before the next write: the resource itself, unless it is deleted, and the parents that it
+// locks.
 std::vector<std::string> what_must_be_provisioned(const rules::Plan& plan, const LeasedWrite& leased) {
   std::vector<std::string> targets;
   if (leased.method != arm::Method::Delete) targets.push_back(leased.resource_target);
@@ -38,8 +39,8 @@ bool is_its_resource(const std::string& text, const LeasedWrite& leased) {
 }
 
 // How its end can be seen. A Location that is the resource's own URL (observed) shows no more than its state, which may say
-// "Succeeded" while the operation runs (observed: load balancers, subnets). An operation's URL may be on a host to which no token is
-// sent (`intercept`): then its other URL has to tell, or the resource itself.
+// "Succeeded" while the operation runs (observed: load balancers, subnets). An operation's URL may be on a host to which no
+// token is sent (`intercept`): then its other URL has to tell, or the resource itself.
 arm::Tracking trackable(const Parts& parts, const LeasedWrite& leased) {
   arm::Tracking tracking = leased.tracking;
   const auto out_of_reach = [&parts](const std::string& text) {

@@ -25,9 +25,9 @@ std::optional<std::string> target_of_neighbour(const rules::Plan& plan, const ar
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const rules::Plan& plan);
 
-// Adds to what is known of the leased write (planned, because, method, host, tracking) what follows from its plan and its target:
-// where it can be looked at, for how long it is held, and what must be in a final state at its end. Alerts if its operation is at
-// a host to which no token is sent (`intercept`).
+// Adds to what is known of the leased write (planned, because, method, host, tracking) what follows from its plan and its
+// target: where it can be looked at, for how long it is held, and what must be in a final state at its end. Alerts if its
+// operation is at a host to which no token is sent (`intercept`).
 void complete_from_plan(const Parts& parts, std::string_view target, LeasedWrite& leased);
 
 // The URL of the operation for people: operation URLs are signed in their query, which is a secret of a kind.

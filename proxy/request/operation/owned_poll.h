@@ -22,11 +22,13 @@ struct OwnedPoll {
 };
 
 OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head);
-// The same when all is known that others have told. Suspends. `may_be_told_yet` then: that cannot be known.
+// The same after all rows that other replicas have written so far were read. Suspends. If they cannot be read and the operation
+// is not known, `may_be_told_yet` is set.
 Task<OwnedPoll> once_all_is_known(Parts& parts, const Exchange& exchange);
 
-// What ARM says of the newest sending's operation, asked with the poll's own token; while the write is to go again that it runs; and
-// what is known of its end where ARM does not tell any more.
+// Answers the poll with what ARM says of the newest sending's operation, asked with the poll's own token. While the write is to
+// be sent again the answer is that the operation runs. Where ARM does not tell any more, the answer is what is known of the
+// end.
 Task<Receipt> serve_owned_poll(Parts& parts, Exchange& exchange, ClientLink& link, const OwnedPoll& poll);
 
 }  // namespace armgate

@@ -1,7 +1,7 @@
 // polled.h – clients' own polls of operations pass by, and what ARM tells them is learnt from (costs ARM nothing).
 //
-// In a cluster a poll may come to another replica than the write came to. The replica that relays the poll tells the others how the
-// operation ended, and the one that follows the operation takes that as an answer to its own poll.
+// In a cluster a poll may come to another replica than the write came to. The replica that relays the poll tells the others how
+// the operation ended, and the one that follows the operation takes that as an answer to its own poll.
 #pragma once
 
 #include <optional>

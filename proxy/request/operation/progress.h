@@ -19,8 +19,8 @@ inline constexpr Duration kLateEffectMax = std::chrono::seconds(10);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body);
 
-// What is seen of its resource before then need not be the write's end: it may not even have begun, or it may run unseen, for many
-// resources show no sign of that.
+// What is seen of its resource before then need not be the write's end: it may not even have begun, or it may run unseen, for
+// many resources show no sign of that.
 TimePoint may_come_to_more_until(const OperationLease& op_lease, arm::TrackedBy by);
 
 // What an answer tells beside how the operation goes: its error, or the state of its resource.

@@ -148,8 +148,8 @@ void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arriv
   parts.shared.clients.find_or_add(former.client, parts.clock.now())->sendings().add_former(arrival, std::move(ending));
 }
 
-// A DELETE may come again. So may what went with a precondition, with the same one, as long as it is awaited. Of anything else nobody
-// could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (write_key_of).
+// A DELETE may come again. So may what went with a precondition, with the same one, as long as it is awaited. Of anything else
+// nobody could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (write_key_of).
 Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const LeasedWrite& leased,
                           SendingLedger::Arrival arrival) {
   const bool is_named = arrival.repeats.by_id;
@@ -180,8 +180,8 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Leas
   return may_go_again ? write_key_of(parts.shared.hasher, sending, former.request_id) : Hash128{};
 }
 
-// What the URL that its client was given stands for: the newest sending, as far as it is known. Its body is gone, so that it will not go
-// again.
+// What the URL that its client was given stands for: the newest sending, as far as it is known. Its body is gone, so that it
+// will not go again.
 std::shared_ptr<OwnedOperation> own_again(Parts& parts, const JournaledWrite& former) {
   if (former.owned.is_zero()) return nullptr;
   // Of what has ended the URLs are not whole any more: their queries are signatures, which are not kept.
@@ -301,9 +301,9 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     }
     if (!leased || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
-      // Its client has the URL all the same; nobody here follows what it stands for.
+      // Its client still has the URL, but no watcher follows its operation.
       if (const auto owned = own_again(parts, *write)) owned->end(write->id, {});
-      // What only the mode leaves out may be taken up yet.
+      // A write that is left out only because of the mode may be taken up later, so its end is not recorded.
       const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
       if (is_over) parts.store.record_end(write->id, parts.clock.wall(), EndSeen::No, {});
       continue;
@@ -314,7 +314,8 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     for (const auto& key : keys) ++wanted[key.id];
     all.push_back({*std::move(leased), std::move(keys)});
   }
-  // A resource's operations end in the order in which they began; the wall clock, by which their ends are known, may have been set.
+  // A resource's operations end in the order in which they began; the wall clock, by which their ends are known, may have been
+  // set.
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   absl::flat_hash_map<std::string_view, WallTime> last_end;
   for (const auto& [write, leased] : recent) {

@@ -1,7 +1,7 @@
 // restore.h – takes up what an earlier process left behind: writes that may be at ARM, and operations that may still run.
 //
-// Why: who comes next would otherwise write into a running operation, overwrite what it does not know of, or carry out twice what
-// the earlier process had sent already (docs/design.md, "The journal").
+// Why: who comes next would otherwise write into a running operation, overwrite what it does not know of, or carry out twice
+// what the earlier process had sent already (docs/design.md, "The journal").
 #pragma once
 
 #include <algorithm>
@@ -47,9 +47,9 @@ auto in_order_of_begin(Process& former) {
 // Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
 void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);
 
-// A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose outcome nobody
-// knows that is not looked for before cluster.quiet is over: what its sender had begun to send may yet arrive. All processes do this; one of
-// them is the heir.
+// A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose
+// outcome nobody knows that is not looked for before cluster.quiet is over: what its sender had begun to send may yet arrive.
+// All processes do this; one of them is the heir.
 Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered);
 // Another has seen the end of what was adopted and had these keys.
 void end_adopted(SharedState& shared, const std::vector<Hash128>& keys);

@@ -1,4 +1,5 @@
-// result.h – what the end of an accepted write tells of its resource, and what reads of it tell (proxy/state/operation/operation_results).
+// result.h – what the end of an accepted write tells of its resource, and what reads of it tell
+// (proxy/state/operation/operation_results).
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,7 @@
 // send_again.h – sends a write again whose operation has failed after ARM had taken it (docs/decisions/0016).
 //
-// Invariant  its operation lease keeps the lease from the failure to the answer of the next sending, which then goes on with it.
+// Invariant  its operation lease keeps the lease from the failure to the answer of the next sending, which then goes on with
+//            it.
 #pragma once
 
 #include <memory>
@@ -18,8 +19,8 @@ void note_late_failure(const LeasedWrite& write, std::string_view body);
 bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Progress last);
 
 // Waits, compares and sends, as often as the rule has it. Afterwards the operation lease has ended, because another took its
-// place; or it goes on, and its operation's failure is what its client is told. Nothing is done if the write is not to go again.
-// Suspends.
+// place; or it goes on, and its operation's failure is what its client is told. Nothing is done if the write is not to go
+// again. Suspends.
 Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease);
 
 }  // namespace armgate

@@ -6,7 +6,7 @@
 namespace armgate {
 namespace {
 
-// What ARM answers 200 to may have been there, but whoever was told 404 takes it for new.
+// A resource whose PUT ARM answers with 200 may have been there before, but a client that was told 404 takes it for new.
 bool may_be_new(const Write& write, const Outcome& outcome) {
   const bool is_put = write.plan.operation == arm::OperationKind::Put;
   const bool ended = outcome.kind == Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;

@@ -1,7 +1,7 @@
 // shown.h – keeps the answer to a create back until reads show what it made (rule key shown.consecutive).
 //
-// Why: some types (resource groups) are answered by one front end and not known to the next for a while. Tools that go on at once
-// fail there; those that look first are told 404 by one and 200 by another.
+// Why: some types (resource groups) are answered by one front end and not known to the next for a while. Tools that go on at
+// once fail there; those that look first are told 404 by one and 200 by another.
 #pragma once
 
 #include "proxy/request/write/write.h"

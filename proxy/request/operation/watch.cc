@@ -37,8 +37,8 @@ struct Watcher {
   int missing = 0;
   int unreadable = 0;
   int settled = 0;  // looks at a resource that should be going and shows no sign of it
-  // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be, but after
-  // some the resource has to do.
+  // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be, but
+  // after some the resource has to do.
   std::string shut_out{};
   TimePoint shut_out_since{};
   int shut_outs = 0;
@@ -59,9 +59,9 @@ LookAt place_to_look(const Watcher& watcher) {
   return {write.host, write.resource_target};
 }
 
-// How long an operation is left alone while somebody waits for its end: as ARM asks, or else for as long as it has run already, so
-// that a short one is not waited for much longer than it takes, and a long one is not asked about often. One that is to end early
-// counts from then, whatever ARM asked for before.
+// How long an operation is left alone while somebody waits for its end: as ARM asks, or else for as long as it has run already,
+// so that a short one is not waited for much longer than it takes, and a long one is not asked about often. One that is to end
+// early counts from then, whatever ARM asked for before.
 Duration pause_with_waiter(const PipelineOptions& options, const OperationLease::Pace& pace, TimePoint opened, TimePoint last) {
   const bool end_expected = pace.end_expected > opened;
   const bool named = pace.named > Duration{};
@@ -116,9 +116,9 @@ arm::TrackedBy by_resource(const LeasedWrite& write) {
   return write.method == arm::Method::Delete ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
 }
 
-// A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It goes
-// to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was good:
-// when it has died, others are tried, and without any it is asked with on.
+// A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It
+// goes to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was
+// good: when it has died, others are tried, and without any it is asked with on.
 void note_shut_out(const Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   OperationLease& op_lease = *watcher.op_lease;
   if (head.status != 401 && head.status != 403) return;

@@ -28,13 +28,13 @@ std::string words_for(const OperationResults::Sick& sick) {
                      error.message.empty() ? "" : fmt::format(" ({})", error.message), utc_text(sick.since));
 }
 
-void tell(const Write& write, const OperationResults::Sick& sick) {
+void report_sick(const Write& write, const OperationResults::Sick& sick) {
   const auto& parts = write.parts;
   parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
   if (parts.report_finding) parts.report_finding(make_finding(write, ObserveFinding::Kind::Sick, words_for(sick)));
 }
 
-Outcome refused(const Write& write, const OperationResults::Sick& sick) {
+Outcome refused_as_sick(const Write& write, const OperationResults::Sick& sick) {
   write.parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = "resource-sick";
   write.report().altered = true;
@@ -65,7 +65,7 @@ bool may_be_kept_away(const Write& write) {
   const rules::Breaker& breaker = write.plan.rule->breaker;
   const bool is_delete = write.plan.operation == arm::OperationKind::Delete && !is_mutant(Mutant::BreakerStopsDeletes);
   if (breaker.mode == rules::Mode::Off || is_delete || is_mutant(Mutant::BreakerLetsAll)) return false;
-  // Who keeps the resource for a run is there to repair it.
+  // A client that keeps the resource for a run is there to repair it.
   return !write.parts.shared.run_leases.lets_in(write.client.key, write.plan.keys);
 }
 
@@ -81,17 +81,17 @@ Task<std::optional<Outcome>> refuse_if_sick(const Write& write) {
     if (*is_probe) co_return std::nullopt;
   }
   if (breaker.mode == rules::Mode::Observe) {
-    tell(write, judged.sick);
+    report_sick(write, judged.sick);
     co_return std::nullopt;
   }
-  co_return refused(write, judged.sick);
+  co_return refused_as_sick(write, judged.sick);
 }
 
 std::optional<Outcome> refuse_known_sick(const Write& write) {
   if (!may_be_kept_away(write) || write.plan.rule->breaker.mode != rules::Mode::Protect) return std::nullopt;
   const auto judged = judge(write, write.parts.clock.now());
   if (judged.goes != Goes::No || is_being_deleted(write)) return std::nullopt;
-  return refused(write, judged.sick);
+  return refused_as_sick(write, judged.sick);
 }
 
 void tell_if_sick(const Write& write) {
@@ -102,7 +102,7 @@ void tell_if_sick(const Write& write) {
   if (judged.goes == Goes::Yes) return;
   const bool is_probe = judged.goes == Goes::AsProbe &&
                         parts.shared.results.probe(write.plan.resource_key, looked.order, parts.clock.next_moment());
-  if (!is_probe) tell(write, judged.sick);
+  if (!is_probe) report_sick(write, judged.sick);
 }
 
 }  // namespace armgate

@@ -14,12 +14,12 @@ namespace armgate {
 // Whether that may be: nearly always not, and then there is nothing to wait for.
 bool may_be_kept_away(const Write& write);
 
-// The answer to a write that is not to be sent; nothing: it goes. A DELETE always does. Where the breaker only observes, it is told.
-// Asked right before it is sent: only one that reaches ARM shows whether the resource is sick still.
+// The answer to a write that is not to be sent; nothing: it goes. A DELETE always does. Where the breaker only observes, it is
+// told. Asked right before it is sent: only one that reaches ARM shows whether the resource is sick still.
 Task<std::optional<Outcome>> refuse_if_sick(const Write& write);
 
-// The same for what is not even a probe, so that nothing is waited for or read that is of no use. Nothing: it goes on, also where the
-// resource is being deleted, for then it may be made anew.
+// The same for what is not even a probe, so that nothing is waited for or read that is of no use. Nothing: it goes on, also
+// where the resource is being deleted, for then it may be made anew.
 std::optional<Outcome> refuse_known_sick(const Write& write);
 
 // In mode observe: tells of a write that would be refused.

@@ -97,8 +97,8 @@ Task<Step<WriteLease>> lock(const Write& write) {
     position = *std::move(found);
   } else {
     auto claimed = co_await claim_in_cluster(write, all, info_of(write, all));
-    if (auto* outcome = std::get_if<Outcome>(&claimed)) co_return std::move(*outcome);
-    position = std::get<QueuePosition>(std::move(claimed));
+    if (!claimed) co_return std::move(claimed).ended();
+    position = *std::move(claimed);
     if (position->granted()) {
       if (auto elsewhere = answered_elsewhere(write)) co_return *std::move(elsewhere);
     }

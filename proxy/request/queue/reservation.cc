@@ -22,10 +22,10 @@ struct TimeLeft {
   Duration ttl;
 };
 
-// For how long its standing may stay as it is; nothing: until it changes.
-std::optional<Duration> longest(const TimeLeft& left, Reservation::Standing standing) {
-  if (standing == Reservation::Standing::Claimable) return std::min(left.claim_timeout, left.ttl);
-  if (standing == Reservation::Standing::Passing) return left.ttl;
+// For how long its state may stay as it is; nothing: until it changes.
+std::optional<Duration> longest(const TimeLeft& left, Reservation::State state) {
+  if (state == Reservation::State::Claimable) return std::min(left.claim_timeout, left.ttl);
+  if (state == Reservation::State::Passing) return left.ttl;
   return std::nullopt;
 }
 
@@ -39,14 +39,14 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
   const TimePoint lets_by = parts.clock.now() + left.claim_timeout;
   while (left.ttl > Duration{} && parts.clock.now() < last) {
     const uint64_t passed = reservation->times_passed();  // first: who passes meanwhile must not cost it its time to live
-    const auto standing = reservation->standing();
-    if (standing == Reservation::Standing::Gone) co_return;
+    const auto state = reservation->state();
+    if (state == Reservation::State::Gone) co_return;
     const TimePoint since = parts.clock.now();
     // Before it is first in line, too, it keeps nobody for long from keys that nobody has.
-    const bool may_stand = standing == Reservation::Standing::InLine && since < lets_by;
-    if (standing == Reservation::Standing::InLine && !may_stand) reservation->yield();
-    if (standing == Reservation::Standing::Claimable && !first_claimable) first_claimable = since;
-    const auto most = longest(left, standing);
+    const bool may_stand = state == Reservation::State::InLine && since < lets_by;
+    if (state == Reservation::State::InLine && !may_stand) reservation->yield();
+    if (state == Reservation::State::Claimable && !first_claimable) first_claimable = since;
+    const auto most = longest(left, state);
     const TimePoint wake = std::min(last, most ? since + *most : may_stand ? lets_by : last);
     co_await wait_until(parts, reservation->waiter(), wake, kTimer);
 
@@ -54,7 +54,7 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
     if (!stood) continue;
     const Duration spent = parts.clock.now() - since;
     left.ttl -= spent;
-    if (standing != Reservation::Standing::Claimable) continue;
+    if (state != Reservation::State::Claimable) continue;
     left.claim_timeout -= spent;
     if (left.claim_timeout <= Duration{}) reservations.let_others_by(reservation->keys(), *first_claimable);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kLongestLook = std::chrono::seconds(1);  // answers and departures change the order
 
-Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std::string_view reason) {
+Share no_share(const Parts& parts, Exchange& exchange, std::string_view why, std::string_view reason) {
   exchange.report.reason = reason;
   exchange.report.altered = true;
   Share share;
@@ -56,7 +56,7 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
                                           &client_wait.waiter(), ClientWait::kGranted, asked);
   if (!ticket) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
-    co_return refused(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
+    co_return no_share(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
   }
   if (ticket->granted()) {
     share.ticket = std::move(ticket);
@@ -70,17 +70,18 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
       exchange.report.reason = "waited-for-its-share";
       share.ticket = std::move(ticket);
       co_return std::move(share);
-    case ClientWait::End::Closing: co_return refused(parts, exchange, kClosing, "armgate-ends");
+    case ClientWait::End::Closing: co_return no_share(parts, exchange, kClosing, "armgate-ends");
     case ClientWait::End::Gone: {
-      share = refused(parts, exchange, "The client closed its side while the request waited.", "client-left-the-queue");
+      share = no_share(parts, exchange, "The client closed its side while the request waited.", "client-left-the-queue");
       share.is_gone = true;
       co_return std::move(share);
     }
     case ClientWait::End::TimeUp: break;
   }
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return refused(parts, exchange, "What ARM takes of this principal for the subscription is used up, and others come first.",
-                    "budget-used-up");
+  co_return no_share(parts, exchange,
+                     "What ARM takes of this principal for the subscription is used up, and others come first.",
+                     "budget-used-up");
 }
 
 }  // namespace armgate

@@ -71,7 +71,7 @@ Task<void> begin_once_recorded(Parts& parts, Hash128 resource, Hash128 client, C
 
 }  // namespace
 
-// Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
+// A client that does not take its turns up, and so keeps others waiting, gets them later and later.
 ComingPosition turn_due(const Write& write) {
   if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns)) return nullptr;
   struct Known {

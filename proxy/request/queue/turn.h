@@ -5,15 +5,16 @@
 
 namespace armgate {
 
-// The write is being refused: the position of its client's turn in the queue, if one is due; else empty. To be called while its lease is
-// held: then nobody else gets between the refusal and its client's next read.
+// The write is being refused: the position of its client's turn in the queue, if one is due; else empty. To be called while its
+// lease is held: then nobody else gets between the refusal and its client's next read.
 ComingPosition turn_due(const Write& write);
 
-// Suspends until the turn has come, within the client's queue timeout: what it reads before that others would overtake. Then the
-// refusal is answered, and the turn runs.
+// Suspends until the turn has come, within the client's queue timeout: what it reads before that others would overtake. Then
+// the refusal is answered, and the turn runs.
 Task<void> begin_turn(const Write& write, ComingPosition coming);
 
-// The write came in its client's turn, and ARM asks for another try: the turn is not over. To be called while its lease is held.
+// The write came in its client's turn, and ARM asks for another try: the turn is not over. To be called while its lease is
+// held.
 void keep_turn(const Write& write);
 
 }  // namespace armgate

@@ -47,8 +47,8 @@ Evidence group_of(const Write& write) {
   return group ? created(write, *group) : std::nullopt;
 }
 
-// Directly above it alone: what stands above that came into being earlier, or the parent is not there. But what is always named "default"
-// nobody makes (blobServices/default): it is there with its own parent.
+// Directly above it alone: what stands above that came into being earlier, or the parent is not there. But what is always named
+// "default" nobody makes (blobServices/default): it is there with its own parent.
 Evidence parent_of(const Write& write) {
   auto parent = arm::parent_of(write.plan.target.resource);
   while (parent && parent->id.ends_with("/default")) parent = arm::parent_of(*parent);

@@ -1,7 +1,7 @@
 // capture.h – a copy of an answer's body, made while it streams by.
 //
-// Why: whoever polls is shown the same again and again. As long as the pieces repeat what was kept last, there is nothing to copy.
-// An answer that is announced to be too long is not copied either.
+// Why: whoever polls is shown the same again and again. As long as the pieces repeat what was kept last, there is nothing to
+// copy. An answer that is announced to be too long is not copied either.
 // Limits    bytes_max; what turns out to be longer is let go.
 #pragma once
 

@@ -67,15 +67,15 @@ bool is_safe(const Exchange& exchange) {
   return method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
 }
 
-// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once. What was kept from
-// being sent is not.
+// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once. A request
+// that timed out or was cancelled is not sent again.
 bool may_send_again(const Exchange& exchange, const Error& error) {
   if (error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled) return false;
   return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
 }
 
-// That its client has left is heeded once it waits, for a connection or, if it is a read, for ARM, which little does for long: what waits
-// for nothing is sent as it came (docs/design.md, P7).
+// That its client has left is heeded once it waits, for a connection or, if it is a read, for ARM, which little does for long:
+// what waits for nothing is sent as it came (docs/design.md, P7).
 class RelayGate final : public ClientGate {
  public:
   RelayGate(Parts& parts, Exchange& exchange, ClientLink& link, Sender sender)
@@ -192,9 +192,9 @@ struct Passing {
   Showing showing{};
   bool completed = false;
 
-  // What it shows must be known to other processes before the client can use it.
+  // The other processes must know of what is shown before the client can use it.
   bool is_to_be_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
-  // Of what is read by POST the body tells.
+  // An action that reads by POST shows the resource if its body is one of that resource.
   bool shows_resource(int status, const policy::KeptBody* body) const {
     if (!is_guarded_read(plan) || plan.operation == arm::OperationKind::List || status != 200) return false;
     if (plan.operation != arm::OperationKind::ReadAction) return true;
@@ -249,8 +249,8 @@ Task<bool> is_told(const Passing& passing) {
 }
 
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
-// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it. What
-// a poll is told others wait for: it is read to its end first.
+// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it.
+// What a poll is told others wait for: it is read to its end first.
 Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
   Passed passed;
   uint64_t seen = 0;

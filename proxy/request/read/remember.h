@@ -24,8 +24,8 @@ struct Showing {
   enum class What { Nothing, State, Page } what = What::Nothing;
 };
 
-// The body that was kept last of a resource's state, in the coding of this answer; null if there is none. An answer that has the same
-// bytes shares it: whoever polls is shown the same again and again, and nothing in them is looked for twice.
+// The body that was kept last of a resource's state, in the coding of this answer; null if there is none. An answer that has
+// the same bytes shares it: whoever polls is shown the same again and again, and nothing in them is looked for twice.
 policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head);
 // Other bytes are kept. Null if they cannot be read here.
 policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const arm::ResponseHead& head,
@@ -35,8 +35,9 @@ policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                       const arm::ResponseHead& head, policy::SharedBody body);
 
-// A read that ARM was asked for at that order shows that there is no such resource. Where what contains it has been replaced as a whole
-// since it was written, that one's writer has removed it (children that stand in their parent's body); its history says so then.
+// A read that ARM was asked for at that order shows that there is no such resource. Where what contains it has been replaced as
+// a whole since it was written, that one's writer has removed it (children that stand in their parent's body); its history says
+// so then.
 void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_t asked);
 
 // ARM's 2xx answer to the client's own full or partial write.

@@ -21,8 +21,8 @@ std::string name_in(std::string_view token) {
   return name;
 }
 
-// A PUT that leaves out an object in which clients write nothing (properties with a provisioningState alone) asks for no change there.
-// Below elements of arrays nobody looks.
+// A PUT that leaves out an object in which clients write nothing (properties with a provisioningState alone) asks for no change
+// there. Below elements of arrays nobody looks.
 bool is_left_to_the_service(std::string_view pointer, const JsonDocument& before, const JsonDocument& asked,
                             const arm::BodyFacts& facts) {
   auto there = before.root();

@@ -8,8 +8,8 @@
 
 namespace armgate {
 
-// JSON pointers (arm/body/difference.h), one a line, kChangedMembersMax at most, then "..."; "" alone: all of it. Nothing: not known,
-// or the bodies are longer than kComparedBytesMax. Costs a comparison of the two bodies. Any thread.
+// JSON pointers (arm/body/difference.h), one a line, kChangedMembersMax at most, then "..."; "" alone: all of it. Nothing: not
+// known, or the bodies are longer than kComparedBytesMax. Costs a comparison of the two bodies. Any thread.
 inline constexpr size_t kChangedMembersMax = 20;
 inline constexpr size_t kComparedBytesMax = 256u << 10;
 std::optional<std::string> changed_members(const AskedChange& change);

@@ -1,5 +1,5 @@
-// close_write.h – what a write leaves behind when it is answered: what its answer shows, or that it was refused; and the answer for
-// those who ask for the same, until it is known whether it has arrived.
+// close_write.h – what a write leaves behind when it is answered: what its answer shows, or that it was refused; and the answer
+// for those who ask for the same, until it is known whether it has arrived.
 #pragma once
 
 #include <memory>

@@ -17,8 +17,8 @@ namespace {
 
 using Match = SendingLedger::Match;
 
-// The largest accepted difference between the client's clock and ours. A request from further ahead could not be told from a new one,
-// once it is forgotten.
+// The largest accepted difference between the client's clock and ours. A request from further ahead could not be told from a
+// new one, once it is forgotten.
 constexpr std::chrono::minutes kClocksApartMax{5};
 
 Outcome take_over(Write& write, const SendingLedger::Ending& ending) {

@@ -23,9 +23,9 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
 // What its ledger asks of what an earlier one has become. For as long as `write` lives.
 SendingLedger::Questions questions_of(const Write& write);
 
-// Matches the write against its client's ledger, and waits for the end of an earlier sending whose answer it may have. The outcome is
-// that answer, or TryLater or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing: the write is to be
-// carried out. Afterwards write.sending is its record, and write.facts.arrived that of its first sending.
+// Matches the write against its client's ledger, and waits for the end of an earlier sending whose answer it may have. The
+// outcome is that answer, or TryLater or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing:
+// the write is to be carried out. Afterwards write.sending is its record, and write.facts.arrived that of its first sending.
 Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival);
 
 }  // namespace armgate

@@ -25,8 +25,8 @@ constexpr int kUnreachableMax = 3;
 constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
 
 // What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
-// megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under a rule that
-// strengthens it, which is there again whenever nothing stronger is.
+// megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under
+// a rule that strengthens it, which is there again whenever nothing stronger is.
 void apply_precondition(arm::Headers& fields, const Attempts& attempts) {
   const std::string& wanted = attempts.if_match.empty() ? attempts.clients_if_match : attempts.if_match;
   if (wanted.empty() && !fields.get("If-Match").empty())

@@ -12,8 +12,8 @@ namespace armgate {
 // Whether the rule asks for it: then what the write was built from has to be known, also of a PATCH.
 bool may_be_owned(const Write& write);
 
-// Of a write that ARM took, and that gets an operation lease as `leased`. Null: its client gets ARM's own URLs, because its rule
-// does not ask for more, or because nothing could tell later whether it may go again.
+// Of a write that ARM took, and that gets an operation lease as `leased`. Null: its client gets ARM's own URLs, because its
+// rule does not ask for more, or because nothing could tell later whether it may go again.
 std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome& outcome, const LeasedWrite& leased);
 
 // Puts the operation's own URLs in the place of ARM's.

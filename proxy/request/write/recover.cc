@@ -48,8 +48,8 @@ Task<Result<SeenState>> see(const Write& write) {
   co_return std::move(seen);
 }
 
-// A copy with an ETag creates the resource anew only if its client has deleted it, or knows that it is gone. A refusal does not last: a
-// client that reads is told 404, and one that does not sends the same again.
+// A copy with an ETag creates the resource anew only if its client has deleted it, or knows that it is gone. A refusal does not
+// last: a client that reads is told 404, and one that does not sends the same again.
 bool knows_it_is_gone(const Write& write) {
   const bool by_itself = write.parts.shared.resources.last_delete(write.plan.target.resource).client == write.client.key;
   const bool was_told = write.ask([&](const policy::History& history) {
@@ -58,7 +58,7 @@ bool knows_it_is_gone(const Write& write) {
     return last != nullptr && last->absent;
   });
   if (by_itself || was_told) return !others_wrote_since(write, write.bases.known_since());
-  return insists(write);
+  return is_forced(write);
 }
 
 // Whether the state is an earlier sending's doing.
@@ -93,7 +93,7 @@ Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm:
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
   if (write.is_unconditional()) {
-    const bool may_replace = now->absent() || write.is_meant_anyway() || insists(write);
+    const bool may_replace = now->absent() || write.is_meant_anyway() || is_forced(write);
     if (may_replace) co_return Step<void>();
     co_return refused(write,
                       "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
@@ -122,7 +122,8 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
   return {};
 }
 
-// Waits until what ARM's refusal names is over, as far as the client's queue timeout goes. Gives how far that is, if it is known.
+// Waits until what ARM's refusal names is over, as far as the client's queue timeout goes. Gives how far that is, if it is
+// known.
 Task<Step<arm::Progress>> wait_for_blocker(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts,
                                            Duration delay) {
   constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
@@ -171,8 +172,8 @@ bool is_harmless_again(const Write& write, const Attempts& attempts, const SeenS
   return creates && now.absent();
 }
 
-// Whether the state shows the lost sending's doing. Where nothing is known of what was there before, only to the letter; but what no write
-// can undo another of (role assignments) need only be there.
+// Whether the state shows the lost sending's doing. Where nothing is known of what was there before, only to the letter; but
+// what no write can undo another of (role assignments) need only be there.
 bool shows_lost_sending(const Write& write, const Attempts& attempts, const SeenState& now) {
   if (!is_ours(write, attempts, now)) return false;
   return write.has_bases() || asks_for_exactly(write, now) || (write.is_meant_anyway() && is_satisfied(write, now));
@@ -196,8 +197,8 @@ Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState&
                  "answer-lost-state-moved", verdict, creates ? nullptr : &now);
 }
 
-// What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so, nothing
-// goes before the lost one can take effect no more.
+// What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so,
+// nothing goes before the lost one can take effect no more.
 Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) {
   const bool is_guarded = attempts.must_be_absent || (write.is_guarded_by_etag() && !attempts.if_match.empty());
   const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
@@ -223,7 +224,8 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) 
   }
 }
 
-// A delete is an intention, so that it goes again; but not as long as the lost one may yet remove what somebody makes after the second.
+// A delete is an intention, so that it goes again; but not as long as the lost one may yet remove what somebody makes after the
+// second.
 Task<Step<void>> after_lost_delete(const Write& write) {
   const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
   while (true) {
@@ -309,10 +311,10 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
   }
   ++attempts.renewals;
   if (!verdict.merged) write.parts.shared.counters.spurious_412s.fetch_add(1, std::memory_order_relaxed);
-  write.report().reason = verdict.by_right                            ? "read-again-since-refusal"
-                          : verdict.merged                            ? "merged"
-                          : write.report().guard.ends_with(kInsisted) ? "insisted"
-                                                                      : "etag-moved-without-a-change";
+  write.report().reason = verdict.by_right                          ? "read-again-since-refusal"
+                          : verdict.merged                          ? "merged"
+                          : write.report().guard.ends_with(kForced) ? "forced"
+                                                                    : "etag-moved-without-a-change";
   co_return Step<void>();
 }
 

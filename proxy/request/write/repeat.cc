@@ -23,8 +23,8 @@ bool has_url(const Recorded& recorded) {
   return !recorded.tracking.status_url.empty() || !recorded.tracking.location_url.empty();
 }
 
-// With what its operation has failed. Not even beside a URL that tells it the state of now may be shown: SDKs take one that is final for
-// the operation's end.
+// With what its operation has failed. Not even beside a URL that tells it the state of now may be shown: SDKs take one that is
+// final for the operation's end.
 std::optional<OperationResult> failure_of(const Write& write, const SendingLedger::Ending& ending) {
   const auto& ended = ending.recorded->ended;
   if (ended && arm::has_failed(ended->how)) return ended;
@@ -145,7 +145,8 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
     if (is_of_state(plan)) {
       outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
       outcome.answer.body = seen->body;
-      // Of a merged write that is all which is known of it: its client may go on from what it asked for, and would take back the rest.
+      // Of a merged write that is all which is known of it: its client may go on from what it asked for, and would take back
+      // the rest.
       const bool shows_now = !recorded.was_merged;
       if (shows_now && !seen->etag.empty()) outcome.answer.head.fields.set("ETag", seen->etag);
       if (shows_now) outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};

@@ -1,5 +1,6 @@
-// repeat.h – requests whose answer is given again although it has arrived (docs/design.md, "Once means once"): under a repeatability
-// id, where a rule says so, and the PUT of one actor whose operation runs. Which request is the same: proxy/state/sending_ledger.
+// repeat.h – requests whose answer is given again although it has arrived (docs/design.md, "Once means once"): under a
+// repeatability id, where a rule says so, and the PUT of one actor whose operation runs. Which request is the same:
+// proxy/state/sending_ledger.
 #pragma once
 
 #include <optional>
@@ -18,8 +19,9 @@ SendingLedger::Repeats repeats_of(const SharedState& shared, const rules::Plan& 
 // What makes two requests one: those under a name by that alone.
 void identify_request(SendingLedger::Arrival& arrival, const std::optional<NamedRequest>& named);
 
-// ARM accepted the request before, and its answer is not at hand, or only for who shows again that he may read it: what is recorded of
-// it, with the state as ARM shows it now. TryLater if that cannot be read for the moment; 409 where the record is not enough. Suspends.
+// ARM accepted the request before, and its answer is not at hand, or only for who shows again that he may read it: what is
+// recorded of it, with the state as ARM shows it now. TryLater if that cannot be read for the moment; 409 where the record is
+// not enough. Suspends.
 enum class Credential { Same, Other };
 Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& ending, Credential credential);
 

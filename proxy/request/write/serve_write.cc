@@ -24,8 +24,8 @@
 namespace armgate {
 namespace {
 
-// What an earlier write of its client's came to while this one waited changes what this one may be built from: it has failed, so that its
-// answer is no base, or it has deleted the resource; and who is one actor knows what it has asked for.
+// Whether an earlier write of the same client ended while this one waited in a way that changes the possible bases: it failed,
+// so that its answer is no base; it deleted the resource; or the client is one actor, which knows what it has asked for.
 bool own_write_ended_otherwise(const Write& write) {
   const uint64_t arrived = write.facts.arrived.order;
   return write.replaces && write.ask([&](const policy::History& history) {
@@ -69,7 +69,7 @@ Task<Outcome> run_steps(Write& write) {
 
 Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outcome) {
   if (outcome.kind == Outcome::Kind::Left) {
-    // Whoever only half-closed can still read that nothing was sent.
+    // A client that has only half-closed can still read that nothing was sent.
     outcome.answer = make_busy(kClientLeft, write.parts.shared.options.retry_after);
   }
   if (outcome.turn) co_await begin_turn(write, std::move(outcome.turn));

@@ -1,5 +1,5 @@
-// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the operation lease that waits for
-// the end of its operation.
+// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the operation lease that waits
+// for the end of its operation.
 #include "proxy/request/write/settle.h"
 
 #include <algorithm>
@@ -60,14 +60,14 @@ bool has_precondition(const Write& write) {
 
 // Whether a write whose answer was lost, and that may take effect seconds later, must keep others off meanwhile.
 bool keeps_others_off(const Write& write) {
-  // Without bases it may take effect before or after the next write by its client's own will. But a PATCH only sets some members: a
-  // replacement that was compared before it took effect, and that no ETag guards, would wipe them out.
+  // Without bases it may take effect before or after the next write by its client's own will. But a PATCH only sets some
+  // members: a replacement that was compared before it took effect, and that no ETag guards, would wipe them out.
   const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
   const bool sets_members = write.plan.operation == arm::OperationKind::Patch && !shows_an_etag(write);
   // It would remove what somebody makes after it.
   const bool removes = write.plan.operation == arm::OperationKind::Delete;
-  // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
-  // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
+  // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no
+  // ETag of it (a cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
   const bool is_held_off = has_precondition(write) && write.etag_tells_all() && write.plan.keys.size() == 1;
   return (is_compared || sets_members || removes) && !is_held_off;
 }
@@ -130,7 +130,7 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 Change change_of(const Write& write, bool accepted) {
   Change change{write_key_of(write), nullptr, accepted};
   change.if_match = write.head().fields.get("If-Match");
-  const bool is_meant = write.report().by_right || write.report().guard.ends_with(kInsisted);
+  const bool is_meant = write.report().by_right || write.report().guard.ends_with(kForced);
   change.knows_merges = write.plan.operation == arm::OperationKind::Put && (write.bases.knows_merges || is_meant);
   const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
   const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
@@ -157,7 +157,7 @@ void note_accepted(const Write& write) {
   if (write.report().by_right) {
     write.record_event(policy::RightUsed{write.client.key});
   }
-  // Whoever was accepted is not starving.
+  // A client whose write was accepted is not starving.
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
 }
 
@@ -212,7 +212,8 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
     parts.store.record_outcome(id, known);
-    // It was only waiting, for ARM instead of for another write. Who is not told to come again (ARM is away) leaves no position behind.
+    // It was only waiting, for ARM instead of for another write. A client that is not told to come again (ARM is away) leaves
+    // no reservation behind.
     const bool is_over = outcome.kind == Outcome::Kind::TryLater && outcome.answer.head.fields.get("Retry-After").empty();
     if (had_no_effect(outcome.kind) && !is_over) reserve_position(write, std::move(intent).take_lease());
     return;

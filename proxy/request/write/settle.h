@@ -23,8 +23,8 @@ struct LeaseInputs {
 // What it has changed, if it was accepted or may have been.
 Change change_of(const Write& write, bool accepted);
 
-// Opens the operation lease of a write that was accepted, or may have been: from now on it counts on all its keys, until its end
-// is known. Null if the answer was its end: then it is finished, and the lease is free.
+// Opens the operation lease of a write that was accepted, or may have been: from now on it counts on all its keys, until its
+// end is known. Null if the answer was its end: then it is finished, and the lease is free.
 std::shared_ptr<OperationLease> open_operation_lease(const Write& write, const Outcome& outcome, const Change& change,
                                                      LeaseInputs given, Moment now);
 

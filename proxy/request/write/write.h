@@ -1,10 +1,10 @@
-// write.h – a write on its way, and how it may end: what its steps work on. Each step has a type of its own, which makes a wrong
-// order a compile error:
+// write.h – a write on its way, and how it may end: what its steps work on. Each step has a type of its own, which makes a
+// wrong order a compile error:
 //
-//   Plan + bases  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
+//   Plan + bases -> lock() -> WriteLease -> guard() -> Guarded -> intend() -> Intent -> forward() -> Outcome -> settle()
 //
-// A write that armgate guards leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
-// from a WriteLease. Each step consumes the one before (docs/decisions/0005).
+// A write that armgate guards leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a
+// Guarded only from a WriteLease. Each step consumes the one before (docs/decisions/0005).
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@
 
 namespace armgate {
 
-// Everything about one write that its steps need. What it is stands once coalesce, find_bases and references_of have filled it in;
-// the steps after that change the report, and a merge the request's body.
+// Everything about one write that its steps need. What it is stands once coalesce, find_bases and references_of have filled it
+// in; the steps after that change the report, and a merge the request's body.
 struct Write {
   Parts& parts;
   Exchange& exchange;
@@ -117,14 +117,15 @@ std::vector<std::string> keys_until_answer(const Write& write);
 
 // The identity of what was asked: method, host, target and body. Not who asked.
 Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request);
-// What its client's own repetition of it shares with it: the same with the credential, for claims alone are unverified, and with its
-// client's own preconditions.
+// What its client's own repetition of it shares with it: the same with the credential, for claims alone are unverified, and
+// with its client's own preconditions.
 Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const Client& client, const arm::Headers& fields);
 // The same for all sendings of one write by its client, and for no other write.
 Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id);
 Hash128 write_key_of(const Write& write);
-// Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
-// may have sent. With an ETag: or may have been, since one in doubt that was sent with it takes effect for as long as it stands.
+// Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its
+// actors may have sent. With an ETag: or may have been, since one in doubt that was sent with it takes effect for as long as it
+// stands.
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag = {});
 // The same beside the write with that key.
 bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view etag = {});

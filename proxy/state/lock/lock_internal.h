@@ -34,7 +34,7 @@ struct Claim {
   uint32_t wanted_bits = 0;
   bool yields = false;                  // waits for its owner to come back, and lets others by meanwhile
   bool away = false;                    // its owner has left and may come back; only for people
-  std::optional<Own> lets_own_in;       // granted, and the same client may go along
+  std::optional<Own> admits_own;        // granted, and the same client may go along
   std::shared_ptr<ClaimKeeper> keeper;  // until its owner has given it back, or it is over
   bool kept = false;                    // it had one ever; before its owner got it. It leaves the queues by end_here() alone
   std::atomic<WritePhase> phase{WritePhase::Sent};
@@ -59,8 +59,8 @@ struct Claim {
 // Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
 inline bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
   if (rules::compatible(holder.mode_on(key.hash), key.mode)) return true;
-  if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
-  return claim.info.is_reentrant || *holder.lets_own_in == Own::Any;
+  if (!holder.admits_own || holder.info.client != claim.info.client) return false;
+  return claim.info.is_reentrant || *holder.admits_own == Own::Any;
 }
 
 }  // namespace internal

@@ -44,7 +44,7 @@ bool LockTable::may_hold(const Claim& claim) {
   return true;
 }
 
-// Requires: the claim's shards are locked and may_hold(). Who has just come stands in no queue yet.
+// Requires: the claim's shards are locked and may_hold(). A claim that has just come stands in no queue yet.
 void LockTable::grant(const ClaimPtr& claim, Queued queued) {
   GATE_CHECK(claim->state == Claim::State::Waiting, "only a waiting claim is granted");
   for (auto& key : claim->keys) {
@@ -252,15 +252,15 @@ void LockTable::rejoin(const ClaimPtr& claim) {
 
 void LockTable::admit_own(const ClaimPtr& claim, Own which) {
   const auto keeper = keeper_of(*claim);
-  keeper ? keeper->admit_own(which) : let_own_in_here(claim, which);
+  keeper ? keeper->admit_own(which) : admit_own_here(claim, which);
 }
 
-void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
+void LockTable::admit_own_here(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
     if (claim->state == Claim::State::Over) return;
-    claim->lets_own_in = which;
+    claim->admits_own = which;
     for (const auto& key : claim->keys) {
       if (!key.given_back) collect_first(key.hash, now_first);
     }

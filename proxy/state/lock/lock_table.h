@@ -8,8 +8,8 @@
 //
 // Invariants
 //   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a higher
-//      priority.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a
+//      higher priority.
 //   3. A granted position becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter; a claim that has to wait signals those of the leases in its way.
@@ -42,7 +42,7 @@ namespace armgate {
 
 class LockTable;
 
-// Who asks, for people: the queue view, refusals and loud expiry.
+// The claimant, as people are shown it: in the queue view, in refusals and in alerts of expiry.
 struct ClaimInfo {
   std::string client_label;
   std::string what;  // "PUT /subscriptions/..."
@@ -51,16 +51,16 @@ struct ClaimInfo {
   bool inherited = false;     // an earlier process sent it
   bool is_reentrant = false;  // it may go along with what the same client has running (WriteLease::admit_own())
   std::string run_purpose{};  // no write, but a run lease (run_leases.h): what its run is for; empty: a write
-  // Who goes before those that came earlier: a client's turn and the write that takes it (turns.h), a run lease and the
-  // writes that a held one lets in (run_leases.h); of the same kind the earlier. At each of its keys alike: an order that differs
-  // from key to key could make two claims wait for each other.
+  // Claims that go before those that came earlier: a client's turn and the write that takes it (turns.h), a run lease and the
+  // writes that a held one admits (run_leases.h). Of the same kind the earlier goes first. The priority is the same at each of
+  // a claim's keys: an order that differs from key to key could make two claims wait for each other.
   enum class Priority { None, Turn, InTurn, RunLease, InRunLease } priority = Priority::None;
   bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
   Hash128 resource{};    // key of what it writes; zero: not known
   Hash128 bytes{};  // the request's hash, by which a position that is kept for it is known (reservations.h); zero: it has none
 };
 
-// Whom a lease lets by: claims of the same client that reenter, or all of them.
+// Which claims of its own client a lease admits: the reentrant ones, or all.
 enum class Own { Reentrant, Any };
 
 // What a write that has its keys is at, for people.
@@ -79,8 +79,8 @@ using Claims = std::vector<std::shared_ptr<Claim>, PoolAllocator<std::shared_ptr
 }  // namespace internal
 class QueuePosition;
 
-// Who keeps a claim that stands in the tables of several processes: what its owner gives back goes through here, and happens when all
-// of them are told (proxy/cluster).
+// Keeps a claim that stands in the tables of several processes: what its owner gives back goes through here, and happens when
+// all of them are told (proxy/cluster).
 class ClaimKeeper {
  public:
   virtual ~ClaimKeeper() = default;
@@ -119,7 +119,8 @@ class WriteLease {
 
   // True if somebody waits for one of its keys.
   bool has_waiter() const;
-  // `waiter` gets `bits` whenever somebody begins to wait for one of its keys; null: nobody is told any more. It must outlive that.
+  // `waiter` gets `bits` whenever somebody begins to wait for one of its keys; null: nobody is told any more. It must outlive
+  // that.
   void tell_when_wanted(Waiter* waiter, uint32_t bits);
   std::vector<Hash128> keys() const;  // those it still holds
 
@@ -140,11 +141,11 @@ class QueuePosition {
   bool granted() const;
   bool is_over() const;  // it went back already, by whoever keeps it: it will not be granted
 
-  // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
+  // The holder of what it waits for, for people; nothing if that is only reserved for a claim that waits as well.
   std::optional<ClaimInfo> holder() const;
-  // Since when ARM may be at the newest of what it waits for, and never earlier than it is; what has its keys and was not sent yet may be
-  // sent right now. Nothing: ARM is at none of it. Of another process' writes it is known when they were recorded and when ARM had
-  // answered, so that one sent anew meanwhile counts from before until its answer is known.
+  // Since when ARM may be at the newest of what it waits for, and never earlier than it is; what has its keys and was not sent
+  // yet may be sent right now. Nothing: ARM is at none of it. Of another process' writes it is known when they were recorded
+  // and when ARM had answered, so that one sent anew meanwhile counts from before until its answer is known.
   std::optional<TimePoint> newest_at_arm(TimePoint now) const;
 
   // Requires: granted(). The position is used up.
@@ -154,11 +155,11 @@ class QueuePosition {
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
   void rename(std::string what);  // for entries()
-  // Who is signalled from now on; null: nobody.
+  // The waiter that is signalled from now on; null: none.
   void set_waiter(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()
-  // Lets others by, and gives back what was granted, without losing its position. From now on it is not granted: its waiter is
-  // signalled whenever it would be.
+  // Lets others by, and gives back what was granted, without losing its position. From now on it is not granted any more; its
+  // waiter is signalled instead each time it could be.
   void yield();
   void yield_here();
   // Takes its position again, and is granted if it is first.
@@ -173,7 +174,7 @@ class QueuePosition {
   QueuePosition keep(std::shared_ptr<ClaimKeeper> keeper);
   void give_back_here(const std::vector<Hash128>& some);
   void end_here();  // all that it has left
-  void let_own_in_here(Own which);
+  void admit_own_here(Own which);
   void set_phase_here(WritePhase phase);   // of what its owner, elsewhere, has sent
   void note_at_arm_here(TimePoint since);  // the same
 
@@ -224,7 +225,8 @@ class LockTable {
   };
   std::vector<RunLease> run_leases_on(const Hash128& key) const;
   Counts counts() const;
-  // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
+  // The claims that hold a key or wait for it, the earliest first, and how many more there are. Looks at every key: for people
+  // who ask.
   struct Entry {
     enum class State { Holds, Waits, Away };  // Away: it is reserved for a client that comes again
     ClaimInfo info;
@@ -232,7 +234,7 @@ class LockTable {
     WritePhase phase = WritePhase::Sent;  // for Holds
     std::optional<TimePoint> seen{};      // the same, as of this moment; nothing: it is so now
     uint64_t number = 0;                  // its own, in the order of arrival
-    // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
+    // The claims in its way, at the key where there are most: how many, and the first of them (0: none).
     size_t ahead = 0;
     uint64_t behind = 0;
   };
@@ -271,7 +273,7 @@ class LockTable {
   void rejoin(const ClaimPtr& claim);
   void admit_own(const ClaimPtr& claim, Own which);
   void give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some);
-  void let_own_in_here(const ClaimPtr& claim, Own which);
+  void admit_own_here(const ClaimPtr& claim, Own which);
   void end_here(const ClaimPtr& claim);
   std::shared_ptr<ClaimKeeper> keeper_of(const internal::Claim& claim);
   std::shared_ptr<ClaimKeeper> take_keeper(internal::Claim& claim);

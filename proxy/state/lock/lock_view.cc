@@ -25,7 +25,7 @@ WritePhase shown_phase(const Claim& claim) {
 }
 
 // A claim at one of its keys, for people.
-struct Standing {
+struct ShownClaim {
   std::shared_ptr<Claim> claim;
   State state = State::Waits;
   size_t ahead = 0;
@@ -53,17 +53,17 @@ class Line {
   InTheWay of_shared_;
 };
 
-Standing in_the_way(const internal::Claims& holders, const Line& line, const std::shared_ptr<Claim>& claim,
-                    const ClaimKey& key) {
-  Standing standing{claim, shown_state(*claim, State::Waits)};
+ShownClaim in_the_way(const internal::Claims& holders, const Line& line, const std::shared_ptr<Claim>& claim,
+                      const ClaimKey& key) {
+  ShownClaim shown{claim, shown_state(*claim, State::Waits)};
   for (const auto& holder : holders) {
     if (go_together(*holder, *claim, key)) continue;
-    if (standing.ahead++ == 0) standing.behind = holder->number;
+    if (shown.ahead++ == 0) shown.behind = holder->number;
   }
   const auto& before = line.of(key.mode);
-  if (standing.ahead == 0) standing.behind = before.first;
-  standing.ahead += before.count;
-  return standing;
+  if (shown.ahead == 0) shown.behind = before.first;
+  shown.ahead += before.count;
+  return shown;
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ std::vector<LockTable::RunLease> LockTable::run_leases_on(const Hash128& key) co
 }
 
 LockTable::Entries LockTable::entries(size_t most) const {
-  std::vector<Standing> found;
+  std::vector<ShownClaim> found;
   for (const auto& shard : shards_) {
     MutexLock lock(&shard.mutex);
     for (const auto& [hash, state] : shard.keys) {
@@ -131,14 +131,14 @@ LockTable::Entries LockTable::entries(size_t most) const {
     }
   }
   // A claim stands at each of its keys, and may have been granted between two of them.
-  std::sort(found.begin(), found.end(), [](const Standing& a, const Standing& b) {
+  std::sort(found.begin(), found.end(), [](const ShownClaim& a, const ShownClaim& b) {
     return std::tuple(a.claim, a.state, b.ahead) < std::tuple(b.claim, b.state, a.ahead);
   });
-  const auto same_claim = [](const Standing& a, const Standing& b) { return a.claim == b.claim; };
+  const auto same_claim = [](const ShownClaim& a, const ShownClaim& b) { return a.claim == b.claim; };
   found.erase(std::unique(found.begin(), found.end(), same_claim), found.end());
   const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
   std::partial_sort(found.begin(), shown, found.end(),
-                    [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
+                    [](const ShownClaim& a, const ShownClaim& b) { return a.claim->info.since < b.claim->info.since; });
   Entries entries;
   for (auto it = found.begin(); it != shown; ++it) {
     const TimePoint seen = it->claim->seen.load(std::memory_order_relaxed);

@@ -80,13 +80,13 @@ class OperationLease {
   bool is_open() const;
   bool has_lost_its_keys() const;  // in a cluster: another has seen its end, and given them back
 
-  // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
-  // neither.
+  // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there
+  // is neither.
   std::string authorization() const;
   void renew_token(std::string_view authorization);
   // ARM would not tell the bearer of this token. True if it was its client's own.
   bool distrust(std::string_view authorization);
-  // Whoever lends a token takes it back when what it came with is over (promise P8, docs/design.md).
+  // The lender of a token takes it back when the request that it came with is over (promise P8, docs/design.md).
   bool lend_credentials(const void* lender, std::string_view authorization);
   void take_back(const void* lender);
 
@@ -171,7 +171,8 @@ class OperationLeases {
     std::vector<Hash128> keys_;
     std::vector<std::shared_ptr<OperationLease>> taken_by_;
   };
-  // To those that have these keys, also those that are opened meanwhile: without a good token of their own they look with this one.
+  // To those that have these keys, also those that are opened meanwhile: without a good token of their own they look with this
+  // one.
   void lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan);
 
   // The client came by with a token: its operation leases use it from now on.

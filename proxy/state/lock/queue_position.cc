@@ -128,7 +128,7 @@ void QueuePosition::give_back_here(const std::vector<Hash128>& some) { table_->g
 
 void QueuePosition::end_here() { table_->end_here(claim_); }
 
-void QueuePosition::let_own_in_here(Own which) { table_->let_own_in_here(claim_, which); }
+void QueuePosition::admit_own_here(Own which) { table_->admit_own_here(claim_, which); }
 
 uint64_t QueuePosition::times_passed() const { return claim_->passed.load(std::memory_order_relaxed); }
 

@@ -12,12 +12,12 @@ Reservation::Reservation(QueuePosition position, const Executor& executor)
   position_->set_away(true);
 }
 
-Reservation::Standing Reservation::standing() const {
+Reservation::State Reservation::state() const {
   MutexLock lock(&mutex_);
-  if (!position_) return Standing::Gone;
+  if (!position_) return State::Gone;
   // In a cluster it yields when the log has it.
-  if (position_->granted() && !yields_) return Standing::Claimable;
-  return position_->is_next() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
+  if (position_->granted() && !yields_) return State::Claimable;
+  return position_->is_next() ? State::Passing : State::InLine;  // only who yields is not granted in its turn
 }
 
 uint64_t Reservation::times_passed() const {

@@ -3,15 +3,16 @@
 // Why: a client that is told to come back, or gave up waiting, must not be overtaken by whoever asks at the right moment: under
 // load it would never be first. So its position stays, and its next sending of the same bytes stands on it again.
 //
-// A reservation that is first in line reserves its keys for a moment. If its client does not come, it lets others by, keeps its position,
-// and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
-// clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
-// hold up others once for each. Nor is a position kept for long for a client that came back without these bytes: while it stands in
-// vain with newer writes, the TTL of its older reservations of the resource runs too.
+// A reservation that is first in line reserves its keys for a moment. If its client does not come, it lets others by, keeps its
+// position, and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a
+// reservation. All clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that
+// vanished must not hold up others once for each. A reservation is not kept for long either for a client that came back without
+// these bytes: while it waits in vain with newer writes, the TTL of its older reservations of the resource runs too.
 //
 // Invariants
 //   1. A reservation is used once.
-//   2. What a reservation keeps is free again after the claim timeout, and its position after the time to live, at the latest at its
+//   2. What a reservation keeps is free again after the claim timeout, and its position after the time to live, at the latest
+//      at its
 //     greatest age.
 // Threads   any. A reservation's waiter is its keeper's (proxy/request/queue/reservation.h).
 // Limits    Options; reservations also count in the queues of the lock table.
@@ -37,7 +38,7 @@ class Reservation {
   static constexpr uint32_t kGranted = 1;
   static constexpr uint32_t kGone = 2;
 
-  enum class Standing {
+  enum class State {
     InLine,     // others come first
     Claimable,  // it is first in line, and nobody else gets the keys
     Passing,    // it is first in line, and others may go by
@@ -49,7 +50,7 @@ class Reservation {
   Waiter& waiter() { return waiter_; }
   const std::vector<Hash128>& keys() const { return keys_; }
   uint64_t claim() const { return claim_; }  // QueuePosition::kept_as
-  Standing standing() const;
+  State state() const;
   uint64_t times_passed() const;
   // From now on others may go by. Once is enough.
   void yield();
@@ -94,7 +95,8 @@ class Reservations {
   // The position of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
   std::optional<QueuePosition> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
 
-  // The moment of one for these keys that began at `since` is over: whoever was away then, and waits for one of them, lets others by.
+  // The moment of one for these keys that began at `since` is over: whoever was away then, and waits for one of them, lets
+  // others by.
   void let_others_by(const std::vector<Hash128>& keys, TimePoint since);
 
   // Its keeper gives it up.

@@ -1,14 +1,17 @@
 // run_leases.h – the resources that one client keeps for a run, several writes that belong together (docs/decisions/0015).
 //
-// Why: a repair deletes and makes anew what others write to as well; between two of its writes nobody may come in. So the run asks for
-// a lease before its first write, renews it while it works, and gives it back. Everybody else queues, as behind a write.
+// Why: a repair deletes and makes anew what others write to as well; between two of its writes nobody may come in. So the run
+// asks for a lease before its first write, renews it while it works, and gives it back. Everybody else queues, as behind a
+// write.
 //
-// A lease is a claim of the lock table that goes before all that wait. It is *waiting* while an operation that began before it still
-// runs: from then on nobody else begins one. It is *held* once that has ended: then its client's own writes pass, before everybody.
+// A lease is a claim of the lock table that goes before all that wait. It is *waiting* while an operation that began before it
+// still runs: from then on nobody else begins one. It is *held* once that has ended: then its client's own writes pass, before
+// everybody.
 //
-// Of several processes each gives its own, and all of them let its client's writes in. What the lock table has of the others' leases
-// counts like its own. Two that were asked for at the same moment through two processes may both stand there: the later one ends by
-// itself. So does the earlier one if both are one client's on the same resources: its run was killed, and has come again.
+// Of several processes each gives its own, and all of them let its client's writes in. What the lock table has of the others'
+// leases counts like its own. Two that were asked for at the same moment through two processes may both stand there: the later
+// one ends by itself. So does the earlier one if both are one client's on the same resources: its run was killed, and has come
+// again.
 //
 // Invariants
 //   1. A resource is in one lease at most, but for those moments.
@@ -61,16 +64,17 @@ class RunLeases {
   // `locks` must outlive this.
   RunLeases(Options options, LockTable& locks, Hasher hasher) : options_(options), locks_(locks), hasher_(hasher) {}
 
-  // From now on positions come from there, and others than this process' own leases let writes in. Before the first call of any other.
-  void share(Claim claim) { claim_ = std::move(claim); }
+  // From now on positions come from there, and others than this process' own leases let writes in. Before the first call of any
+  // other.
+  void claim_through(Claim claim) { claim_ = std::move(claim); }
 
   const Options& options() const { return options_; }
 
-  // `resources` are canonical ids, at least one. BadInput if one of them is in another client's lease, TooLarge beyond the limits.
-  // A client that has a lease on all of them gets that under a new id: its process was killed, and came again.
+  // `resources` are canonical ids, at least one. BadInput if one of them is in another client's lease, TooLarge beyond the
+  // limits. A client that has a lease on all of them gets that under a new id: its process was killed, and came again.
   Result<Lease> take(const std::vector<std::string>& resources, const Hash128& client, std::string_view client_label,
                      std::string_view purpose, TimePoint now);
-  // Nothing: it is over, or never was. Who then asks anew is told who has it.
+  // Nothing: it is over, or never was. A client that then asks anew is told who has it.
   std::optional<Lease> renew(std::string_view id, TimePoint now);
   std::optional<Lease> release(std::string_view id, TimePoint now);
   // Ends the lease that has this resource, whoever's it is.
@@ -78,7 +82,8 @@ class RunLeases {
   // Ends those that were not renewed in time. Gives these, and which others ended by themselves since the last time.
   std::vector<Lease> expire(TimePoint now);
 
-  // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write that waits.
+  // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write
+  // that waits.
   void lend_credentials(const Hash128& client, std::string_view authorization, OperationLeases& op_leases);
 
   // Whether one of the keys is in a held lease of this client, whichever process gave it.

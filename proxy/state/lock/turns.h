@@ -1,16 +1,16 @@
 // turns.h – who comes next on a resource, because it was refused again and again.
 //
-// Why: a client that reads, thinks and writes is refused if somebody else writes meanwhile, and under load somebody always does. So
-// who was refused twice in a row gets a turn: the resource's key is reserved for it before all that wait, from its next read until
-// its write, each for a moment at most. Turns follow each other, first come first served.
+// Why: a client that reads, thinks and writes is refused if somebody else writes meanwhile, and under load somebody always
+// does. So who was refused twice in a row gets a turn: the resource's key is reserved for it before all that wait, from its
+// next read until its write, each for a moment at most. Turns follow each other, first come first served.
 //
-// A turn is a claim of the lock table before all that wait but earlier turns. Its client's write takes the claim over; one that needs
-// other keys as well makes a claim of its own, before everybody, and the turn is given up.
+// A turn is a claim of the lock table before all that wait but earlier turns. Its client's write takes the claim over; one that
+// needs other keys as well makes a claim of its own, before everybody, and the turn is given up.
 //
 // Invariants
 //   1. A client has one turn on a resource at most.
-//   2. A turn ends when it was taken, or when `turn_max` has passed after its grant without a read, or after that read without a
-//      write.
+//   2. A turn ends when it was taken, or when `turn_max` has passed after its grant without a read, or after that read without
+//      a write.
 // Threads   any; one short mutex. A turn's waiter is its keeper's (proxy/request/queue/turn.h).
 // Limits    Options; beyond them nobody gets one.
 #pragma once

@@ -123,7 +123,7 @@ bool OperationResults::note_state_here(const Hash128& resource, std::string_view
   const bool was_well = known->is_well();
   const bool was_at_work = known->is_at_work();
   known->set_state(state);
-  // What goes on from one unfinished state to the next (Updating, Upgrading) has not reach a final state in between.
+  // A resource that goes from one unfinished state to the next (Updating, Upgrading) was in no final state meanwhile.
   if (!was_at_work || !known->is_at_work()) known->state_since = now;
   if (was_well && !known->is_well()) unwell_.fetch_add(1, std::memory_order_relaxed);
   if (!was_well && known->is_well()) unwell_.fetch_sub(1, std::memory_order_relaxed);

@@ -1,13 +1,13 @@
 // operation_results.h – how the operations of accepted writes have ended, and which resources are sick of it.
 //
-// Why: ARM takes a write, and fails it minutes later. Who sends it again and again sees each time a success; only whoever sees all of
-// them knows that the resource needs something else (docs/monitoring.md, "Sick resources"). So failures are counted by resource and
-// error, each operation once.
+// Why: ARM takes a write, and fails it minutes later. A client that sends it again and again sees a success each time; only a
+// party that sees all of them knows that the resource needs something else (docs/monitoring.md, "Sick resources"). So failures
+// are counted by resource and error, each operation once.
 //
-// A resource is failing once Options::failures of its operations ended with the same error within Options::window, until one succeeds,
-// it is deleted, or nobody has tried for so long (judge()). It is stuck if its provisioningState, as far as it was seen, has not been terminal for Options::stuck_after and no
-// operation of it is known to run.
-// In a cluster all that changes it goes through the log (share()), so that every replica knows the same.
+// A resource is failing once Options::failures of its operations ended with the same error within Options::window, until one
+// succeeds, it is deleted, or nobody has tried for so long (judge()). It is stuck if its provisioningState, as far as it was
+// seen, has not been terminal for Options::stuck_after and no operation of it is known to run. In a cluster all that changes it
+// goes through the log (set_sink()), so that every replica knows the same.
 // Threads   any; one short mutex.
 // Limits    Options; resources that are well make room first. Each keeps kFailuresKept failures.
 #pragma once
@@ -50,7 +50,7 @@ class OperationResults {
   explicit OperationResults(Options options) : options_(options) {}
 
   // From now on changes go there, and come back by the functions that end in _here.
-  void share(ResultSink* sink) { sink_ = sink; }
+  void set_sink(ResultSink* sink) { sink_ = sink; }
 
   // When, by both clocks.
   struct Time {
@@ -71,8 +71,8 @@ class OperationResults {
     IntentId first =
         0;  // its first sending's, if this was its last one (OwnedOperation::stands_for); 0: its client is told elsewhere
   };
-  // True if the resource was seen at work, or failed, and whether it still is so is not known any more. Of a success `now` does not
-  // matter.
+  // True if the resource was seen at work, or failed, and whether it still is so is not known any more. Of a success `now` does
+  // not matter.
   bool note(const Ended& ended, Time now);
   enum class Counted { Yes, No };  // No: by another process
   bool note_here(const Ended& ended, Time now, Counted counted);
@@ -100,18 +100,18 @@ class OperationResults {
   // By age. `runs` tells whether an operation of the resource is known to run.
   std::vector<Sick> sick(TimePoint now, const std::function<bool(const Hash128&)>& runs) const;
 
-  // Whether a write of `bytes` should be sent. To a failing resource one goes in each `probe_every`; and so does, if the resource is
-  // `Failed`, what is none of the writes that have failed: it may be what repairs it.
+  // Whether a write of `bytes` should be sent. To a failing resource one goes in each `probe_every`; and so does, if the
+  // resource is `Failed`, what is none of the writes that have failed: it may be what repairs it.
   enum class Goes { Yes, AsProbe, No };
   struct Judged {
     Goes goes = Goes::Yes;
     Sick sick{};  // unless Yes
   };
-  // It stays sick for max(Options::window, 2 * probe_every) after its last failure or probe: refused writes are no failures, and must
-  // not make it well.
+  // It stays sick for max(Options::window, 2 * probe_every) after its last failure or probe: refused writes are no failures,
+  // and must not make it well.
   Judged judge(const Hash128& resource, const Hash128& bytes, Duration probe_every, TimePoint now);
-  // A write that was judged at that order goes as the probe. False: another one has gone since. What goes through a sink is taken for
-  // the first.
+  // A write that was judged at that order goes as the probe. False: another one has gone since. What goes through a sink is
+  // taken for the first.
   bool probe(const Hash128& resource, uint64_t judged, Moment now);
   bool probe_here(const Hash128& resource, uint64_t judged, Moment now);
 
@@ -202,7 +202,7 @@ class OperationResults {
   std::atomic<size_t> unwell_{0};  // resources in known_ that are not well
 };
 
-// Who is to tell all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
+// Tells all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
 class ResultSink {
  public:
   virtual ~ResultSink() = default;

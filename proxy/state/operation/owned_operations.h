@@ -1,7 +1,7 @@
 // owned_operations.h – writes whose clients poll an operation URL of armgate's own (docs/decisions/0016).
 //
-// Why: a write that is sent again after its operation has failed has an operation URL for each sending. Its client was given one of
-// armgate's, which stands for the newest, and what is in between is told as "InProgress".
+// Why: a write that is sent again after its operation has failed has an operation URL for each sending. Its client was given
+// one of armgate's, which stands for the newest, and what is in between is told as "InProgress".
 //
 // Invariants
 //   1. What an operation is told about a sending that is not its newest changes nothing.
@@ -88,7 +88,8 @@ class OwnedOperation {
   const std::string& host() const { return host_; }
   const std::string& target() const { return target_; }
   Known snapshot() const;
-  // The first sending, under which its client knows the write, if that one is the newest; 0: it is not, and its end is not the write's.
+  // The first sending, under which its client knows the write, if that one is the newest; 0: it is not, and its end is not the
+  // write's.
   IntentId stands_for(IntentId sending) const;
 
   // ---- its client ----
@@ -106,8 +107,8 @@ class OwnedOperation {
   // ---- its operations ----
   // With what the newest sending's operation failed.
   void note_failure(IntentId sending, const policy::LateFailure& failure);
-  // That operation has ended as failed or canceled. Gives when the write goes again (the same for each call); nothing: never. What was
-  // canceled goes only if a later write took its place: else somebody wanted it to end.
+  // That operation has ended as failed or canceled. Gives when the write goes again (the same for each call); nothing: never.
+  // What was canceled goes only if a later write took its place: else somebody wanted it to end.
   std::optional<TimePoint> fail(IntentId sending, arm::Progress how, const rules::LateRetry& rule, TimePoint now, Rng& rng);
   // ARM refused the next sending for the moment: when it goes again; nothing: never.
   std::optional<TimePoint> refuse(const policy::LateFailure& failure, const rules::LateRetry& rule, TimePoint now, Rng& rng);
@@ -171,7 +172,7 @@ class OwnedOperations {
   std::shared_ptr<OwnedOperation> find(const Hash128& id) const;  // null: unknown
 
   // In a cluster: from now on the others are told there.
-  void share(OwnedSink* sink) { sink_ = sink; }
+  void set_sink(OwnedSink* sink) { sink_ = sink; }
   // Somebody polls.
   void note_poll(OwnedOperation& operation, const Hash128& principal, std::string_view authorization, TimePoint now) const;
   // It will not go again.

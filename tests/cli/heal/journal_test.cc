@@ -41,12 +41,12 @@ TEST_F(HealJournal, ARunIsReadAgainAsItWasWritten) {
   {
     Journal journal = begin();
     ASSERT_TRUE(journal.keep(snapshot(), Phase::Guards, kAt).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Abort, "POST x"}).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Abort, "", "", 202}).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::StandIn, "PUT y"}).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Delete, "DELETE z"}).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Intend, kAt, Phase::Abort, "POST x"}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Answer, kAt, Phase::Abort, "", "", 202}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Done, kAt, Phase::Abort}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Intend, kAt, Phase::StandIn, "PUT y"}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Intend, kAt, Phase::Delete, "DELETE z"}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
   }
   const Journal journal = *Journal::resume(directory.path() / "runs", "run-1");
   const Progress& progress = journal.progress();
@@ -70,27 +70,27 @@ TEST_F(HealJournal, ARunIsReadAgainAsItWasWritten) {
 TEST_F(HealJournal, ALineThatWasNotWrittenToItsEndIsNotThere) {
   {
     Journal journal = begin();
-    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Done, kAt, Phase::Abort}).ok());
   }
   std::ofstream(lines(), std::ios::app) << R"({"at":"2026-01-01T00:00:00Z","event":"done","phase":"dele)";
   {
     Journal journal = *Journal::resume(directory.path() / "runs", "run-1");
     EXPECT_TRUE(journal.progress().is_done(Phase::Abort));
     EXPECT_FALSE(journal.progress().is_done(Phase::Delete));
-    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::StandIn}).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Done, kAt, Phase::StandIn}).ok());
   }
   EXPECT_TRUE(Journal::resume(directory.path() / "runs", "run-1")->progress().is_done(Phase::StandIn));
 }
 
 TEST_F(HealJournal, AStopForgetsAnswersAndAnEndClosesTheRun) {
   Journal journal = begin();
-  ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Delete}).ok());
-  ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
-  ASSERT_TRUE(journal.note({Event::Kind::Stopped, kAt, Phase::Delete, "it failed"}).ok());
+  ASSERT_TRUE(journal.append({Event::Kind::Intend, kAt, Phase::Delete}).ok());
+  ASSERT_TRUE(journal.append({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
+  ASSERT_TRUE(journal.append({Event::Kind::Stopped, kAt, Phase::Delete, "it failed"}).ok());
   EXPECT_FALSE(journal.progress().of(Phase::Delete).accepted());
   EXPECT_TRUE(journal.progress().of(Phase::Delete).intended) << "that it was sent stays known: there is no way back";
   EXPECT_TRUE(journal.progress().is_open());
-  ASSERT_TRUE(journal.note({Event::Kind::Finished, kAt, Phase::Check}).ok());
+  ASSERT_TRUE(journal.append({Event::Kind::Finished, kAt, Phase::Check}).ok());
   EXPECT_FALSE(journal.progress().is_open());
 }
 
@@ -164,7 +164,7 @@ TEST_F(HealJournal, ADamagedLineInTheMiddleIsRefusedByNameAndNothingIsCutOff) {
     {
       Journal journal = begin(id);
       ASSERT_TRUE(journal.keep(snapshot(), Phase::Guards, kAt).ok());
-      ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
+      ASSERT_TRUE(journal.append({Event::Kind::Done, kAt, Phase::Abort}).ok());
     }
     std::ofstream(lines(id), std::ios::app) << bad << "\n" << to_line({Event::Kind::Intend, kAt, Phase::Delete, "DELETE x"});
     const std::string before = *certs::read_file(lines(id));
@@ -184,8 +184,8 @@ TEST_F(HealJournal, HowTheRunGetsAtKubernetesIsKept) {
     EXPECT_EQ(journal.progress().access, NodeAccess());
     Event event{Event::Kind::Access, kAt};
     event.access = access;
-    ASSERT_TRUE(journal.note(event).ok());
-    ASSERT_TRUE(journal.note({Event::Kind::Stopped, kAt, Phase::StandIn, "x"}).ok());
+    ASSERT_TRUE(journal.append(event).ok());
+    ASSERT_TRUE(journal.append({Event::Kind::Stopped, kAt, Phase::StandIn, "x"}).ok());
   }
   EXPECT_EQ(Journal::resume(directory.path() / "runs", "run-1")->progress().access, access);
 }

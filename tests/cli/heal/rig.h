@@ -89,7 +89,7 @@ class Rig {
             },
         .interrupted = [this] { return interrupted; },
         .lease_held = [this]() -> Result<bool> { return lease_held; },
-        .tell =
+        .print =
             [this](const Told& told) { told_.push_back(fmt::format("{} {} {}", to_text(told.phase), told.event, told.text)); }};
     outside.behind_age = [this] { return behind_age; };
     if (nodes) outside.nodes = [this](const std::string& pool) { return ask_kubectl("get nodes", nodes, pool); };

@@ -63,7 +63,7 @@ TEST_F(HealRuns, TheOpenRunIsTheOneOfThisClusterAndPool) {
   EXPECT_EQ((*open_run(runs(), other, ""))->id, "run-2");
   other.pool = "second";
   EXPECT_FALSE(open_run(runs(), other, "")->has_value());
-  ASSERT_TRUE(Journal::resume(runs(), "run-1")->note({Event::Kind::Finished, kBegun, Phase::Check}).ok());
+  ASSERT_TRUE(Journal::resume(runs(), "run-1")->append({Event::Kind::Finished, kBegun, Phase::Check}).ok());
   EXPECT_FALSE(open_run(runs(), kFound, "")->has_value());
 }
 

@@ -41,8 +41,8 @@ struct ReplicaRig {
                    .owned_polled = [this](const OwnedPolled& polled) { owned_polls.push_back(polled.operation); },
                    .history = &history,
                    .name_members = [](const AskedChange&) { return "/tags/a"; }});
-      resources.share(&replica);
-      results.share(&replica);
+      resources.set_sink(&replica);
+      results.set_sink(&replica);
       member = rig.log.join(replica, [this] { was_ended = true; });
     }
     ~Process() { member->leave(); }

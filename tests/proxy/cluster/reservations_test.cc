@@ -68,11 +68,11 @@ TEST_F(ClusterReservations, AreTakenThroughAnotherReplicaBeforeWhoCameLater) {
   const auto away = write(kept, kAway);
   const auto reservation = reserve(kept, *away);
   const auto later = write(met, kLater);
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(reservation->state(), Reservation::State::InLine);
   const auto back = write(met, kAway);
   EXPECT_TRUE(back->place->was_reserved);
   EXPECT_FALSE(is_granted(back)) << "the first one is not over";
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(reservation->state(), Reservation::State::Gone);
   EXPECT_EQ(kept.reservations.size(), 0u);
   give_back(first);
   EXPECT_TRUE(is_granted(back));
@@ -88,7 +88,7 @@ TEST_F(ClusterReservations, WhoseMomentItIsGetsTheKeysAtOnce) {
   const auto reservation = reserve(kept, *away);
   const auto later = write(met, kLater);
   give_back(first);
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::Claimable);
+  EXPECT_EQ(reservation->state(), Reservation::State::Claimable);
   EXPECT_FALSE(is_granted(later)) << "the keys are reserved";
   const auto back = write(met, kAway);
   EXPECT_TRUE(is_granted(back));
@@ -103,7 +103,7 @@ TEST_F(ClusterReservations, LetOthersByAndKeepTheirPlace) {
   reservation->yield();
   reservation->yield();
   rig.pass(seconds(2));
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
+  EXPECT_EQ(reservation->state(), Reservation::State::Passing);
   const auto by = write(met, kLater);
   EXPECT_TRUE(is_granted(by));
   const auto waits = write(met, Hash128{7, 7});
@@ -132,12 +132,12 @@ TEST_F(ClusterReservations, ACrowdThatIsAwayHasOneMomentAtAllReplicas) {
   const auto other = reserve(met, *write(met, kLater));
   give_back(first);
   rig.pass(seconds(5));
-  EXPECT_EQ(one->standing(), Reservation::Standing::Claimable);
-  EXPECT_EQ(other->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(one->state(), Reservation::State::Claimable);
+  EXPECT_EQ(other->state(), Reservation::State::InLine);
   kept.reservations.let_others_by(one->keys(), rig.clock.now());
   rig.pass(seconds(2));
-  EXPECT_EQ(one->standing(), Reservation::Standing::Passing);
-  EXPECT_EQ(other->standing(), Reservation::Standing::Passing) << "it was away as well";
+  EXPECT_EQ(one->state(), Reservation::State::Passing);
+  EXPECT_EQ(other->state(), Reservation::State::Passing) << "it was away as well";
   EXPECT_TRUE(is_granted(write(met, Hash128{7, 7})));
 }
 

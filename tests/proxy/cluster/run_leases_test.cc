@@ -22,7 +22,7 @@ const std::vector<std::string> kResources{"cluster", "pool"};
 
 struct Side {
   explicit Side(Rig& rig_) : rig(rig_), process(rig.begin()) {
-    leases.share([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
+    leases.claim_through([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
       return process.replica.claim_to_poll(keys, std::move(info));
     });
   }

@@ -50,12 +50,12 @@ TEST(ToldBodies, TheSameBytesAreOneBodyForAsLongAsSomebodyKeepsIt) {
   const TimePoint begun{std::chrono::hours(1)};
   const Hash128 hash = bodies.hash_of(*body_of('a'));
   EXPECT_FALSE(bodies.is_told(hash, begun));
-  auto kept = bodies.note(body_of('a'), begun);
-  EXPECT_EQ(bodies.note(body_of('a'), begun), kept);
+  auto kept = bodies.remember(body_of('a'), begun);
+  EXPECT_EQ(bodies.remember(body_of('a'), begun), kept);
   EXPECT_EQ(bodies.find(hash), kept);
   EXPECT_TRUE(bodies.is_told(hash, begun + kToldByHashMax - seconds(1)));
   EXPECT_FALSE(bodies.is_told(hash, begun + kToldByHashMax)) << "whoever begins later may not find the row";
-  kept = bodies.note(body_of('a'), begun + minutes(40));
+  kept = bodies.remember(body_of('a'), begun + minutes(40));
   EXPECT_TRUE(bodies.is_told(hash, begun + minutes(50))) << "it was told as a whole once more";
   kept.reset();
   EXPECT_EQ(bodies.find(hash), nullptr);
@@ -64,17 +64,17 @@ TEST(ToldBodies, TheSameBytesAreOneBodyForAsLongAsSomebodyKeepsIt) {
 
 TEST(ToldBodies, SmallOnesAreLeftAsTheyAre) {
   ToldBodies bodies(HashKey{1, 2}, 256);
-  const auto small = bodies.note(policy::kept_body("{}"), TimePoint{});
+  const auto small = bodies.remember(policy::kept_body("{}"), TimePoint{});
   EXPECT_FALSE(bodies.is_worth_it(small));
   EXPECT_FALSE(bodies.is_worth_it(nullptr));
   EXPECT_EQ(bodies.size(), 0u);
-  EXPECT_EQ(bodies.note(nullptr, TimePoint{}), nullptr);
+  EXPECT_EQ(bodies.remember(nullptr, TimePoint{}), nullptr);
 }
 
 TEST(ToldBodies, WhatNobodyKeepsAnyMoreIsForgotten) {
   ToldBodies bodies(HashKey{1, 2}, 256);
-  const auto kept = bodies.note(body_of('a'), TimePoint{});
-  for (int i = 0; i < 10'000; ++i) bodies.note(policy::kept_body(std::string(300, 'x') + std::to_string(i)), TimePoint{});
+  const auto kept = bodies.remember(body_of('a'), TimePoint{});
+  for (int i = 0; i < 10'000; ++i) bodies.remember(policy::kept_body(std::string(300, 'x') + std::to_string(i)), TimePoint{});
   EXPECT_LE(bodies.size(), 1'025u);
   EXPECT_EQ(bodies.find(bodies.hash_of(*kept)), kept);
 }

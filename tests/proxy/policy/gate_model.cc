@@ -152,7 +152,7 @@ void GateModel::find_bases(Write& write) {
   write.facts.known_from = known_from_;
   write.facts.former = former_;
   write.bases = possible_bases(history_, limits_, write.facts);
-  write.insists = insists(history_, limits_, write.facts);
+  write.is_forced = is_forced(history_, limits_, write.facts);
   narrow_down(write.bases, {write.json, kApiVersion}, facts());
   if (Sending* sending = sending_of(write)) sending->had_base |= !write.bases.possible.empty();
 }
@@ -215,7 +215,7 @@ bool GateModel::is_own_effect(const Write& write, uint64_t since, const There& t
 
 // guard.cc, conflict_of
 bool GateModel::conflicts_unseen(const Write& write) const {
-  if (write.insists) return false;
+  if (write.is_forced) return false;
   if (history_.written_since(write.facts.arrived.order, [&](const Entry& e) { return e.request_hash == write.request_hash; }))
     return true;
   if (write.bases.rule != BaseRule::Forgotten) return false;
@@ -241,7 +241,7 @@ GateModel::Judged GateModel::compare(const Write& write, const There& there) {
   const bool maybe_applied = sending != nullptr && sending->maybe_applied;
   if (maybe_applied && is_own_effect(write, write.bases.known_since(), there)) return {Fate::FoundDone, true, false};
   const Verdict verdict = reconcile(write, there);
-  const bool means_it = write.insists && !there.absent;
+  const bool means_it = write.is_forced && !there.absent;
   return {verdict.sends || means_it ? Fate::Sent : Fate::Refused, true, verdict.by_right};
 }
 

@@ -98,7 +98,7 @@ class GateModel {
     bool is_replay = false;
     WriteFacts facts;
     Bases bases;
-    bool insists = false;
+    bool is_forced = false;
   };
   // A write as its client means it, until its final answer has arrived.
   struct Sending {

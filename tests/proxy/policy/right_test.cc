@@ -1,4 +1,4 @@
-// Goal: who reads after a refusal gets through, and who never reads may insist; nobody else does (law L3; docs/design.md,
+// Goal: who reads after a refusal gets through, and who never reads may force its write; nobody else does (law L3; docs/design.md,
 // "Unconditional writes and lagging reads"). Method: a history, and what it says of the right of the next write.
 #include <gtest/gtest.h>
 
@@ -223,30 +223,30 @@ TEST(Right, OfACommandIsGivenByItsOwnReadsOnly) {
 
 // ---- who does not read and means it ----------------------------------------------------------------------------------------------
 
-TEST(BasesInsisting, TheSameBytesAfterADelivered412AreMeant) {
+TEST(BasesForced, TheSameBytesAfterADelivered412AreMeant) {
   Told told;
   told.write('B', "1");
   const uint64_t refused = told.refuse('A', "file");
-  const auto insisting = [&](const char* bytes) {
+  const auto forced = [&](const char* bytes) {
     told.facts.request_hash = Told::hash(bytes);
-    return insists(told.history, told.limits, told.write_of('A', Actors::Unknown));
+    return is_forced(told.history, told.limits, told.write_of('A', Actors::Unknown));
   };
-  EXPECT_TRUE(insisting("file"));
-  EXPECT_FALSE(insisting("other"));
+  EXPECT_TRUE(forced("file"));
+  EXPECT_FALSE(forced("other"));
   told.write('B', "2");
-  EXPECT_FALSE(insisting("file")) << "something was written since";
+  EXPECT_FALSE(forced("file")) << "something was written since";
   told.refuse('A', "file");
-  EXPECT_TRUE(insisting("file"));
+  EXPECT_TRUE(forced("file"));
   told.show('A', "2");
-  EXPECT_FALSE(insisting("file")) << "it reads";
+  EXPECT_FALSE(forced("file")) << "it reads";
   EXPECT_GT(refused, 0u);
 }
 
-TEST(BasesInsisting, ALost412IsNone) {
+TEST(BasesForced, ALost412IsNone) {
   Told told;
   told.lose('A', told.refuse('A', "file"));
   told.facts.request_hash = Told::hash("file");
-  EXPECT_FALSE(insists(told.history, told.limits, told.write_of('A', Actors::Unknown)));
+  EXPECT_FALSE(is_forced(told.history, told.limits, told.write_of('A', Actors::Unknown)));
 }
 
 // ---- reads that are of no use ---------------------------------------------------------------------------------------------------

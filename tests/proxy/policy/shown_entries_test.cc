@@ -385,7 +385,7 @@ TEST(SeenOften, AReadThatIsForgottenKeepsAFileOffForAsLongAsObservationsCount) {
   EXPECT_EQ(told.bases_text('A'), "forgotten") << "refused once at most";
   told.refuse('A', "file");
   told.facts.request_hash = Told::hash("file");
-  EXPECT_TRUE(insists(told.history, told.limits, told.write_of('A', Actors::Unknown)));
+  EXPECT_TRUE(is_forced(told.history, told.limits, told.write_of('A', Actors::Unknown)));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(Liveness, ADaemonWithBodiesOfItsOwnIsRefusedAtMostOnceForEachChangeByOthers
 
 // Its bytes leave out what others have added since a state that it was shown: that looks like a write built on that state, and is
 // believed for insist_after, but no longer.
-TEST(Liveness, ADaemonThatTakesBackWhatOthersAddGetsThroughAfterInsistAfter) {
+TEST(Liveness, ADaemonThatTakesBackWhatOthersAddGetsThrough) {
   StageRig rig;
   ScaleSet arm;
   rig.arm_lives([&](const arm::Request& request) { return arm.answer(request); });
@@ -202,7 +202,7 @@ TEST(Liveness, AnUnconditionalJobThatRunsDailyIsNeverRefused) {
   EXPECT_EQ(run_job(hours(24), 30, false).done, 30);
 }
 
-// Its own last answer is remembered, so a change by others in between is refused once; then it insists.
+// Its own last answer is remembered, so a change by others in between is refused once; then it is forced.
 TEST(Liveness, AnUnconditionalJobThatRunsOftenIsRefusedOnceForAChangeAndNeverTwiceInARow) {
   for (const auto every : {Duration(minutes(10)), Duration(hours(1)), Duration(hours(6))}) {
     const JobRuns changed = run_job(every, 40, true);
@@ -212,7 +212,7 @@ TEST(Liveness, AnUnconditionalJobThatRunsOftenIsRefusedOnceForAChangeAndNeverTwi
   }
 }
 
-TEST(Liveness, AnUnconditionalLoopThatDoesNotWaitGetsThroughAfterInsistAfter) {
+TEST(Liveness, AnUnconditionalLoopThatDoesNotWaitGetsThrough) {
   EXPECT_GE(run_job(seconds(20), 200, true).done, 10);
   EXPECT_LE(run_job(seconds(20), 200, true).refused_in_a_row_max, 16) << "insist_after is five minutes";
 }

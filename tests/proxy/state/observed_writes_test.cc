@@ -57,7 +57,7 @@ TEST_F(ObservedWritesTest, ADifferentKeyAndTwoSharersDoNotMeet) {
 TEST_F(ObservedWritesTest, WhatItsClientHasRunningLetsAReentrantWriteByOnceItIsAccepted) {
   ObservedWrites::Write write;
   write.client = {1, 1};
-  write.is_reentrant = write.lets_own_in = true;
+  write.is_reentrant = write.admits_own = true;
   const uint64_t first = writes.begin(write, {{"x"}}, Sending::First).id;
   EXPECT_EQ(writes.begin(write, {{"x"}}, Sending::First).before.size(), 1u) << "ARM has not taken the first yet";
   writes.taken(first, {});

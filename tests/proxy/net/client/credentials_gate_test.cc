@@ -51,7 +51,7 @@ TEST_F(CredentialsGateTest, TellsTheOthersARefusal) {
   enter(two);
   settle();
   EXPECT_FALSE(gate_.refusal(clock_.now()));
-  gate_.refused(refusal_named("wrong password"), clock_.now());
+  gate_.note_refusal(refusal_named("wrong password"), clock_.now());
   run_until([&] { return two.done; });
   EXPECT_EQ(two.entered->error().context, "wrong password");
   EXPECT_FALSE(may_ask());
@@ -78,8 +78,8 @@ TEST_F(CredentialsGateTest, IsOpenedMoreAndMoreSeldomByARefusedPassword) {
   std::vector<int> pauses;
   for (int i = 0; i < 7; ++i) {
     ASSERT_TRUE(may_ask());
-    gate_.refused(refusal_named("wrong"), clock_.now());
-    gate_.refused(refusal_named("wrong too, asked at the same time"), clock_.now());
+    gate_.note_refusal(refusal_named("wrong"), clock_.now());
+    gate_.note_refusal(refusal_named("wrong too, asked at the same time"), clock_.now());
     int pause = 0;
     for (; gate_.refusal(clock_.now()); ++pause) clock_.advance(seconds(1));
     pauses.push_back(pause);
@@ -87,7 +87,7 @@ TEST_F(CredentialsGateTest, IsOpenedMoreAndMoreSeldomByARefusedPassword) {
   EXPECT_THAT(pauses, testing::ElementsAre(30, 60, 120, 240, 480, 600, 600));
   ASSERT_TRUE(may_ask());
   gate_.taken();
-  gate_.refused(refusal_named("changed"), clock_.now());
+  gate_.note_refusal(refusal_named("changed"), clock_.now());
   clock_.advance(seconds(30));
   EXPECT_TRUE(may_ask()) << "it was right in between";
 }

@@ -1,5 +1,5 @@
 // Goal: TLS is answered in the name of an intercepted host alone, which is CONNECT's, and nothing is minted for any other.
-// Method: a table of names on either door, asked for by a client of armgate's own; handshakes that fail, for what is said of them.
+// Method: a table of names on either listener, asked for by a client of armgate's own; handshakes that fail, for what is said of them.
 #include "proxy/net/client/intercept.h"
 
 #include <gmock/gmock.h>

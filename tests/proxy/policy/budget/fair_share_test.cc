@@ -48,7 +48,7 @@ TEST(FairShare, WhatIsNotKnownHoldsNobodyBack) {
 
 TEST(FairShare, AfterALongPauseNotAllGoAtOnce) {
   FairShare share = used_up();
-  share.refused(seconds(120), kStart);
+  share.pause_for(seconds(120), kStart);
   for (uint64_t number = 1; number <= 300; ++number) share.join(number, kAlice, Rank::First);
   EXPECT_THAT(share.grant(kStart + seconds(119)), IsEmpty());
   EXPECT_LE(share.grant(kStart + seconds(121)).size(), 250u) << "no more than there can be";
@@ -107,7 +107,7 @@ TEST(FairShare, WhoLeavesTakesNoTurn) {
 
 TEST(FairShare, After429NobodyGoesBeforeRetryAfterIsOver) {
   FairShare share(seconds(10));
-  share.refused(seconds(17), kStart);
+  share.pause_for(seconds(17), kStart);
   share.join(1, kAlice, Rank::First);
   share.join(2, kBob, Rank::First);
   EXPECT_THAT(share.grant(kStart + milliseconds(16'999)), IsEmpty());
@@ -206,7 +206,7 @@ TEST(FairShare, SharesAreMaxMinFair) {
           share.note_left(static_cast<uint32_t>(bucket), now);
         } else {
           ++refused;
-          share.refused(seconds(1), now);
+          share.pause_for(seconds(1), now);
         }
         share.leave(gone);
       }

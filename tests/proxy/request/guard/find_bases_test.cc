@@ -207,9 +207,9 @@ TEST(Bases, WhoNeverReadsIsRefusedOnceAndThenSent) {
   rig.arm(put(kScaleSet), 200, etag("\"3\""), kStateOne);
   const auto answer = rig.ask("one", put(kScaleSet), kWanted);
   EXPECT_EQ(answer.head.status, 200);
-  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "newest, insisted");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "newest, forced");
   EXPECT_EQ(rig.sent_field(5, "If-Match"), "\"2\"");
-  EXPECT_EQ(rig.shared().counters.insisted.load(), 1u);
+  EXPECT_EQ(rig.shared().counters.forced.load(), 1u);
 }
 
 // A deployment is an order and no state: also after its client has deleted it.
@@ -229,7 +229,7 @@ TEST(Bases, OfWhatIsNotRememberedThereAreNone) {
   EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "unconditional");
 }
 
-TEST(Bases, AnEtagThatMovedWithoutAChangeIsAFalseAlarm) {
+TEST(Bases, AnEtagThatMovedWithoutAChangeIsASpurious412) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kStateOne);
   rig.arm(put(kScaleSet), 412, {}, "{}");

@@ -257,7 +257,7 @@ TEST(Unruled, AMemberThatMovesByItselfDoesNotMakeAResourceUnusable) {
       if (somebody_wrote && tries == 1) rig.ask("two", "PATCH " + kWidget, R"({"tags":{}})");
       const auto answer = rig.ask("one", put(kWidget), widget(2, fmt::format(R"(,"readings":{})", reads)));
       statuses.push_back(answer.head.status);
-      EXPECT_EQ(guard_of(answer).ends_with(", insisted"), answer.head.status == 200) << guard_of(answer);
+      EXPECT_EQ(guard_of(answer).ends_with(", forced"), answer.head.status == 200) << guard_of(answer);
     }
     EXPECT_EQ(statuses, (somebody_wrote ? std::vector{412, 412, 412} : std::vector{412, 412, 200}));
   }

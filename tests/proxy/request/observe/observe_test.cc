@@ -97,7 +97,7 @@ TEST_F(Observe, AChangeAroundArmgateIsKnownOnceAnotherClientHasReadIt) {
   EXPECT_EQ(told(Kind::Stale)[0].changed, std::vector<std::string>{"/sku/capacity"});
 }
 
-TEST_F(Observe, AnEtagThatMovedWithoutAChangeIsAFalseAlarm) {
+TEST_F(Observe, AnEtagThatMovedWithoutAChangeIsASpurious412) {
   both_read("\"9\"", kStateOneAgain);
   rig.arm(put(kScaleSet), 200, etag("\"10\""), kStateOne);
   rig.ask("one", put(kScaleSet), kWantsFive);

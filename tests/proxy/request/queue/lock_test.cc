@@ -150,7 +150,7 @@ TEST(Unconditional, TheEndOfItsClientsOwnWriteIsNoOtherWriteHoweverLateItIsNotic
   EXPECT_EQ(rig.ask("one", "PUT " + box, R"({"a":2})").head.status, 202);
 }
 
-TEST(Unconditional, WhoInsistsIsAskedAboutAgainAfterTheQueue) {
+TEST(Unconditional, AForcedWriteIsAskedAboutAgainAfterTheQueue) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kScaleSet), 200, {}, kState);
   const auto first = rig.start("one", put(kScaleSet), R"({"a":1})");

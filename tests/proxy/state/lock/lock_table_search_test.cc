@@ -38,7 +38,7 @@ const std::vector<Step> kLetsOwnIn{Step::Join, Step::TakeOrLeave, Step::LetOwnIn
 struct Kind {
   std::vector<LockKey> keys;
   std::vector<Step> script = kPlain;
-  uint64_t client = 0;  // 0: it reenters nobody's
+  uint64_t client = 0;  // 0: it is reentrant with nobody
 };
 
 class Model {
@@ -71,7 +71,7 @@ class Model {
     grant();
   }
   void admit_own(size_t claim) {
-    of(claim).lets_own_in = true;
+    of(claim).admits_own = true;
     grant();
   }
   bool granted(size_t claim) const {
@@ -89,7 +89,7 @@ class Model {
     size_t claim;
     bool granted = false;
     bool yields = false;
-    bool lets_own_in = false;
+    bool admits_own = false;
   };
 
   Entry& of(size_t claim) {
@@ -112,7 +112,7 @@ class Model {
     for (size_t j = 0; j < in_order_.size(); ++j) {
       const Entry& other = in_order_[j];
       if (j == i || !conflicts_[entry.claim][other.claim]) continue;
-      const bool lets_in = other.lets_own_in && same_client_[entry.claim][other.claim];
+      const bool lets_in = other.admits_own && same_client_[entry.claim][other.claim];
       if (other.granted ? !lets_in : j < i && !other.yields) return false;
     }
     return true;

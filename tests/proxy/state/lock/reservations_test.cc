@@ -35,12 +35,12 @@ class ReservationTable : public testing::Test {
 TEST_F(ReservationTable, GivesTheOldestPlaceForTheSameBytesOnce) {
   const auto first = keep();
   const auto second = keep();
-  EXPECT_EQ(first->standing(), Reservation::Standing::Claimable);
-  EXPECT_EQ(second->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(first->state(), Reservation::State::Claimable);
+  EXPECT_EQ(second->state(), Reservation::State::InLine);
   auto place = reservations.take(kHolder, kBytes, kKeys);
   ASSERT_TRUE(place.has_value());
   EXPECT_TRUE(place->granted());
-  EXPECT_EQ(first->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(first->state(), Reservation::State::Gone);
   EXPECT_EQ(reservations.size(), 1u);
   EXPECT_FALSE(reservations.take(kHolder, Hash128{3, 3}, kKeys).has_value());
   EXPECT_FALSE(reservations.take({{4, 4}, kHolder.resource}, kBytes, kKeys).has_value());
@@ -56,12 +56,12 @@ TEST_F(ReservationTable, APlaceForOtherKeysIsOver) {
 TEST_F(ReservationTable, WhoYieldsIsPassedUntilItIsTaken) {
   const auto reservation = keep();
   reservation->yield();
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
+  EXPECT_EQ(reservation->state(), Reservation::State::Passing);
   WriteLease other = locks.join(kKeys, {}, nullptr, 1)->into_lease();
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(reservation->state(), Reservation::State::InLine);
   EXPECT_EQ(reservation->times_passed(), 1u);
   other.release();
-  EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
+  EXPECT_EQ(reservation->state(), Reservation::State::Passing);
 }
 
 TEST_F(ReservationTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
@@ -71,12 +71,12 @@ TEST_F(ReservationTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
   const auto later = keep(began + std::chrono::seconds(1));
   const auto stranger = keep({{4, 4}, {7, 7}}, {kBytes}, {{"elsewhere", LockMode::Exclusive}});
   reservations.let_others_by(stranger->keys(), began);
-  EXPECT_EQ(first->standing(), Reservation::Standing::Claimable) << "other keys";
+  EXPECT_EQ(first->state(), Reservation::State::Claimable) << "other keys";
   reservations.let_others_by(first->keys(), began);
-  EXPECT_EQ(later->standing(), Reservation::Standing::Claimable) << "it has a moment of its own";
+  EXPECT_EQ(later->state(), Reservation::State::Claimable) << "it has a moment of its own";
   later->yield();
-  EXPECT_EQ(first->standing(), Reservation::Standing::Passing);
-  EXPECT_EQ(second->standing(), Reservation::Standing::Passing);
+  EXPECT_EQ(first->state(), Reservation::State::Passing);
+  EXPECT_EQ(second->state(), Reservation::State::Passing);
 }
 
 // Children lock their parent: who wants another child of it stands behind the same key.
@@ -90,13 +90,13 @@ TEST_F(ReservationTable, WhoWaitsForTheSameParentLetsOthersByToo) {
   const WriteLease live =
       locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->into_lease();
   EXPECT_TRUE(live.held());
-  EXPECT_EQ(second->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(second->state(), Reservation::State::InLine);
 }
 
 TEST_F(ReservationTable, TooManyOfOneClientEndTheOldest) {
   const auto first = keep();
   for (int i = 0; i < 3; ++i) keep();
-  EXPECT_EQ(first->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(first->state(), Reservation::State::Gone);
   EXPECT_EQ(reservations.size(), 3u);
 }
 
@@ -109,12 +109,12 @@ TEST_F(ReservationTable, WhoseClientCameBackWithoutItIsOver) {
   const auto elsewhere = keep({kHolder.client, {6, 6}}, {{1, 0}, at(0), at(50)}, {{"elsewhere", LockMode::Exclusive}});
   keep(kHolder, {{2, 0}, at(52), at(102)});
   keep(kHolder, {{3, 0}, at(60), at(102)});
-  EXPECT_NE(old->standing(), Reservation::Standing::Gone) << "50 s: perhaps another of its client's actors came";
+  EXPECT_NE(old->state(), Reservation::State::Gone) << "50 s: perhaps another of its client's actors came";
   keep(kHolder, {{4, 0}, at(104), at(114)});
-  EXPECT_EQ(old->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(old->state(), Reservation::State::Gone);
   EXPECT_EQ(reservations.size(), 5u) << "the newer ones, another client's and another resource's";
-  EXPECT_NE(of_another->standing(), Reservation::Standing::Gone);
-  EXPECT_NE(elsewhere->standing(), Reservation::Standing::Gone);
+  EXPECT_NE(of_another->state(), Reservation::State::Gone);
+  EXPECT_NE(elsewhere->state(), Reservation::State::Gone);
 }
 
 TEST_F(ReservationTable, WhatEndedIsTakenByNobody) {

@@ -188,9 +188,9 @@ TEST_F(RunLeaseTable, ALeaseGoesBeforeAWriteThatHasItsTurn) {
 // In a cluster a place comes when it stands in the log of all, and its client's writes may come through a process that gave no lease.
 TEST_F(RunLeaseTable, OfSeveralProcessesALeaseIsHeldWhenItsPlaceHasComeAndAllLetItsClientIn) {
   RunLeases elsewhere{RunLeases::Options{}, locks, Hasher(HashKey{1, 2})};
-  elsewhere.share([](const std::vector<rules::LockKey>&, const ClaimInfo&) -> ComingPosition { return nullptr; });
+  elsewhere.claim_through([](const std::vector<rules::LockKey>&, const ClaimInfo&) -> ComingPosition { return nullptr; });
   bool is_logged = false;
-  leases.share([&](const std::vector<rules::LockKey>& keys, ClaimInfo info) -> ComingPosition {
+  leases.claim_through([&](const std::vector<rules::LockKey>& keys, ClaimInfo info) -> ComingPosition {
     return [&, keys, info]() -> std::optional<QueuePosition> {
       if (!is_logged) return std::nullopt;
       return std::move(*locks.join(keys, info, nullptr, 0));

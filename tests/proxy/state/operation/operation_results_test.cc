@@ -177,7 +177,7 @@ struct Told final : ResultSink {
 TEST_F(OperationResultsTest, WithASinkNothingChangesBeforeItComesBack) {
   fail(10);
   Told told;
-  results_.share(&told);
+  results_.set_sink(&told);
   end(arm::Progress::Succeeded);
   see("Failed");
   EXPECT_TRUE(probes(1));

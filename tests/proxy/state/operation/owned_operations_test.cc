@@ -161,7 +161,7 @@ struct ToldOthers final : OwnedSink {
 TEST_F(OwnedOperationsTest, APollIsToldWhereAnotherMaySendAgain) {
   ToldOthers told;
   const auto operation = make(table_);
-  table_.share(&told);
+  table_.set_sink(&told);
   table_.note_poll(*operation, kOne, "token", after(1));
   EXPECT_TRUE(told.polls.empty()) << "it is this one's own";
   EXPECT_EQ(operation->token(after(1)), "token");

@@ -1,5 +1,5 @@
 // Goal: real bodies are taken for what they are. Method: the stories of verdict_corpus.cc.
-#include "tests/proxy/policy/verdict_corpus.h"
+#include "tests/proxy/policy/corpus/verdict_corpus.h"
 
 #include <gtest/gtest.h>
 

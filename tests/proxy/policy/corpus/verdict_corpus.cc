@@ -1,4 +1,4 @@
-#include "tests/proxy/policy/verdict_corpus.h"
+#include "tests/proxy/policy/corpus/verdict_corpus.h"
 
 namespace armgate::policy {
 namespace {

@@ -95,8 +95,8 @@ struct ResourceType {
   // The trap of a type that nobody has described: it shows more than was written (a revision that moves with each change, an
   // endpoint, a tier by default) and spells the id in "planId" in its own way.
   bool embellished = false;
-  // The service finishes what was written: "tier" is "Basic" unless it is said, "items" stand by their names, and identities are spelled
-  // now in one way, now in another.
+  // The service finishes what was written: "tier" is "Basic" unless it is said, "items" stand by their names, and identities
+  // are spelled now in one way, now in another.
   bool finished = false;
   std::string_view hidden{};  // of the properties: never shown, and gone if a PUT leaves it out
   bool listed = false;        // shown by POST .../list alone (the settings of an App Service)

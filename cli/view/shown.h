@@ -25,8 +25,8 @@ struct ShownBefore {
   rules::Merging merging = rules::Merging::On;  // of configuration and client
 };
 
-// The same decisions as in the running service, for reads that all arrived, at the PUT's own api-version, and a client that was not
-// refused before.
+// The same decisions as in the running service, for reads that all arrived, at the PUT's own api-version, and a client that
+// was not refused before.
 std::vector<rules::Fact> explain_shown(const std::string& body, const ShownBefore& before, const rules::Plan& plan);
 
 }  // namespace armgate

@@ -57,8 +57,9 @@ Result<void> Engine::check_hash_key(const Found& found) const {
       "cluster's now: start it again");
 }
 
-// An engine that was promoted without its tail may have as many rows again, of others. The log goes on from each row to the next, so that
-// if the newest is the same, all are. One that is not there was deleted: it is old, and nobody has told anything since.
+// An engine that was promoted without its tail may have as many rows again, of others. The log goes on from each row to the
+// next, so that if the newest is the same, all are. One that is not there was deleted: it is old, and nobody has told anything
+// since.
 Result<bool> Engine::has_what_was_applied() {
   const auto found = connection_->run(
       "select h.number >= $1, g.number is not null, g.replica, g.batch, (extract(epoch from g.at) * 1000000)::bigint "

@@ -70,7 +70,7 @@ TEST(LateFailure, GoesAgainWithinTheRulesAttemptsAndTime) {
   EXPECT_FALSE(pause_before_next(busy, {}, rules::LateRetry{}, rng)) << "off by default";
 }
 
-BaseState base_of(const char* json) {
+BaseState base_with(const char* json) {
   BaseState base;
   base.body = kept_body(json);
   return base;
@@ -78,7 +78,7 @@ BaseState base_of(const char* json) {
 
 TEST(LateFailure, OnlyTheBaseAtRestShowsThatNothingWasDone) {
   const arm::BodyFacts& facts = *rules::generic_type_facts().body;
-  const BaseState base = base_of(R"({"etag":"1","tags":{"a":"1"},"properties":{"x":1,"provisioningState":"Succeeded"}})");
+  const BaseState base = base_with(R"({"etag":"1","tags":{"a":"1"},"properties":{"x":1,"provisioningState":"Succeeded"}})");
   struct {
     const char* what;
     const char* there;

@@ -73,11 +73,14 @@ TEST(Reconcile, ABodyThatCannotBeReadIsToldSoWhereSomethingMoved) {
 TEST(Reconcile, ABaseThatWasNotKeptIsNamedAsTheReason) {
   auto options = StageRig::default_options();
   options.body_keep_max = kPlain.size() - 1;
-  AfterTwosTag rig(options);
-  rig.arm(get(kGroup), 200, {}, kTagged);
+  StageRig rig(options);
+  rig.arm(get(kGroup), 200, etag("\"1\""), kPlain);
+  rig.arm(get(kGroup), 200, etag("\"2\""), kTagged);
+  rig.ask("one", get(kGroup));
   const auto answer = rig.ask("one", put(kGroup), kByOne);
   EXPECT_EQ(answer.head.status, 412);
   EXPECT_TRUE(says(answer, "history.body_keep_max")) << answer.body;
+  EXPECT_TRUE(rig.script_is_done());
 }
 
 }  // namespace

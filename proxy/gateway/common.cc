@@ -29,6 +29,16 @@ GatewayCommon::~GatewayCommon() {
   if (cluster) cluster->end();
 }
 
+void GatewayCommon::use(const Config& changed) {
+  shared.use(ruleset_of(changed), changed.mode, clock);
+  if (!cluster) return;
+  Config now = config;
+  now.mode = changed.mode;
+  now.unruled = changed.unruled;
+  now.rules_hash = changed.rules_hash;
+  cluster->set_configured(now);
+}
+
 // Another replica's operation is known by the keys that it keeps.
 bool GatewayCommon::is_at_work(const Hash128& key) const {
   return !shared.op_leases.on_key(key).empty() || (cluster && shared.locks.holders(key) > 0);

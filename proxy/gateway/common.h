@@ -57,6 +57,8 @@ struct GatewayCommon {
   std::atomic<bool> draining{false};
   net::ConnectionCounter admin_connections;
 
+  // Rules and mode of a configuration that was read again; a cluster is told of them.
+  void use(const Config& changed);
   ServiceState state() const;
   bool is_at_work(const Hash128& key) const;  // whether an operation of the resource is known to run
   cluster::Replica* replica() const;          // null: this process is alone

@@ -150,14 +150,7 @@ boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 void Gateway::log_line(LogLevel level, std::string_view name, Log::Fields fields) { common_->log_line(level, name, fields); }
 
 size_t Gateway::use(const Config& changed) {
-  common_->shared.use(ruleset_of(changed), changed.mode, common_->clock);
-  if (common_->cluster) {
-    Config now = common_->config;
-    now.mode = changed.mode;
-    now.unruled = changed.unruled;
-    now.rules_hash = changed.rules_hash;
-    common_->cluster->set_configured(now);
-  }
+  common_->use(changed);
   return common_->shared.rules.draining();
 }
 

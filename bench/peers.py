@@ -178,7 +178,7 @@ http {{
         self.write("haproxy.cfg", f"""
 global
   nbthread {self.threads}
-  maxconn 20000
+  maxconn 8000
 defaults
   mode http
   timeout connect 5s

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <cstring>
 #include <functional>
 
@@ -40,7 +41,7 @@ class CanonicalText {
     std::erase_if(members, [&](const JsonMember& m) { return counts_as_absent(m.value, place.member(m.key)); });
     append_word('{', members.size());
     for (const JsonMember& member : members) {
-      append_text(is_id(member.key) ? lower_text(member.key) : std::string(member.key));
+      append_name(member.key);
       append(member.value, place.member(member.key));
     }
   }
@@ -72,6 +73,11 @@ class CanonicalText {
     text_ += text;
   }
 
+  void append_name(std::string_view name) {
+    if (is_id(name)) return append_text(lower_text(name));
+    append_text(name);
+  }
+
   void append_number(const JsonNumber& number) {
     static constexpr char kKinds[] = {'u', 'i', 'd'};
     std::visit([&](auto value) { append_word(kKinds[number.index()], std::bit_cast<uint64_t>(value)); }, number);
@@ -90,7 +96,10 @@ bool is_same_name(std::string_view a, std::string_view b) { return a == b || (is
 int compare_names(std::string_view a, std::string_view b) {
   const bool a_is_id = is_id(a);
   if (a_is_id != is_id(b)) return a_is_id ? -1 : 1;
-  return a_is_id ? lower_text(a).compare(lower_text(b)) : a.compare(b);
+  if (!a_is_id) return a.compare(b);
+  const auto order = std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end(),
+                                                            [](char x, char y) { return lower(x) <=> lower(y); });
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
 size_t NameHash::operator()(std::string_view name) const {

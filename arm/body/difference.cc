@@ -83,15 +83,14 @@ namespace {
 // True if `state` has all of `wanted`: of objects what is mentioned, of maps and arrays everything.
 bool covers(const dom::element& state, const dom::element& wanted, const BodyPlace& place) {
   if (is_object(state) && is_object(wanted)) {
-    const dom::object there = state;
-    const auto asked = writable_members(wanted, place);
-    if (place.is_map() && writable_members(there, place).size() != asked.size()) return false;
+    const auto there = writable_members(state, place), asked = writable_members(wanted, place);  // both in one order
+    if (place.is_map() && there.size() != asked.size()) return false;
+    auto at = there.begin();
     return std::all_of(asked.begin(), asked.end(), [&](const JsonMember& member) {
+      while (at != there.end() && compare_names(at->key, member.key) < 0) ++at;
       const BodyPlace below = place.member(member.key);
-      const auto same_name = [&](const JsonMember& other) { return is_same_name(other.key, member.key); };
-      const auto found = std::find_if(there.begin(), there.end(), same_name);
-      const bool lacks = !(found != there.end());
-      return lacks ? counts_as_absent(member.value, below) : covers((*found).value, member.value, below);
+      const bool lacks = at == there.end() || !is_same_name(at->key, member.key);
+      return lacks ? counts_as_absent(member.value, below) : covers(at->value, member.value, below);
     });
   }
   if (is_array(state) && is_array(wanted)) {

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "rules/file/units.h"
 #include "rules/match.h"
+#include "rules/merge_scope.h"
 
 namespace armgate::rules {
 namespace {
@@ -114,14 +116,14 @@ void add_type_facts(std::vector<Fact>& facts, const FactTable& table, const Plan
   add_body(facts, plan.rule->body.declared, words_for(*plan.rule));
 }
 
-std::string_view words_for_merging(const Plan& plan, Merging merging) {
-  switch (merging) {
-    case Merging::Off: return "not merged: the write is refused";
-    case Merging::Maps: return "merged in tags, labels and metadata alone";
-    case Merging::On: break;
+std::string_view words_for(std::optional<arm::MergeScope> scope) {
+  if (!scope) return "not merged: the write is refused";
+  switch (*scope) {
+    case arm::MergeScope::Maps: return "merged in tags, labels and metadata alone";
+    case arm::MergeScope::Leaves: return "merged: members and tags, nothing in arrays";
+    case arm::MergeScope::All: break;
   }
-  const bool keys_known = plan.facts().strength == FactStrength::Declared;
-  return keys_known ? "merged: members, tags, elements of arrays" : "merged: members and tags, nothing in arrays";
+  return "merged: members, tags, elements of arrays";
 }
 
 std::string words_for_guarding(const Plan& plan) {
@@ -145,7 +147,7 @@ void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& pla
     const bool by_rule = rule.guard.merging >= allowed;  // the most careful of them holds
     const Merging merging = by_rule ? rule.guard.merging : allowed;
     if (plan.guarded || compares_copies(plan))
-      facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan, merging)),
+      facts.push_back({"others' changes elsewhere", std::string(words_for(merge_scope(plan, merging))),
                        by_rule ? by : std::string(kConfiguration)});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
   }

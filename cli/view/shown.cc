@@ -88,15 +88,18 @@ std::string places_of(const arm::MergePlaces& places) {
 std::string outcome_of(const policy::Bases& bases, const policy::WantedBody& wanted, const ShownAnswer& there,
                        std::optional<arm::MergeScope> scope, const rules::Plan& plan) {
   if (!there.absent && !is_object(there.body)) return "no JSON object, so nothing can be compared with it";
-  if (bases.possible.empty()) return "it is sent whatever is there, once nobody else's write came in between";
+  if (bases.possible.empty()) return "does not matter: there is nothing that it would be compared with";
   const auto etag = arm::etag_in_body(there.body).value_or("");
   policy::ThereBody now{there.absent, etag, there.body, wanted.api_version};
   const auto nobody_wrote = [](uint64_t) { return false; };
   const policy::Verdict verdict = policy::decide(bases, wanted, now, {}, nobody_wrote, *plan.facts().body, scope);
   if (verdict.merged)
-    return fmt::format("merged: of others stays {}; of the write goes {}", places_of(verdict.merged->kept),
+    return fmt::format("merged: kept of others' changes: {}; taken from the write: {}", places_of(verdict.merged->kept),
                        places_of(verdict.merged->taken));
   if (verdict.sends) return "the write is sent as it is";
+  const bool is_everything = !verdict.pointers.empty() && verdict.pointers.front().empty();  // as refused() has it
+  if (is_everything)
+    return "412 ArmgateStaleWrite: the write, or what it was built from, cannot be compared with what is there";
   const std::string places = verdict.pointers.empty() ? "" : fmt::format(" at {}", fmt::join(verdict.pointers, ", "));
   if (verdict.conflict) return fmt::format("412 ArmgateConflict: others have changed the very same{}", places);
   return fmt::format("412 ArmgateStaleWrite: it would undo what others changed{}", places);

@@ -108,7 +108,8 @@ TEST_F(Cli, ExplainSaysWhatAPutLeadsToBesideWhatIsThere) {
   };
   EXPECT_THAT(explain(shown), HasSubstr("shown.json: the write is sent as it is"));
   const auto moved = write("moved.json", R"({"etag":"W/\"2\"","location":"w","tags":{"a":"1","other":"2"},"properties":{}})");
-  EXPECT_THAT(explain(moved), HasSubstr("moved.json: merged: of others stays /tags/other; of the write goes /tags/mine"));
+  EXPECT_THAT(explain(moved),
+              HasSubstr("moved.json: merged: kept of others' changes: /tags/other; taken from the write: /tags/mine"));
   const auto off = directory.write("off.json", R"({"merge": "off"})");
   EXPECT_THAT(explain(moved, {"--config", off.string()}),
               HasSubstr("412 ArmgateStaleWrite: it would undo what others changed at /tags/other"));
@@ -116,6 +117,8 @@ TEST_F(Cli, ExplainSaysWhatAPutLeadsToBesideWhatIsThere) {
   EXPECT_THAT(explain(same), HasSubstr("412 ArmgateConflict: others have changed the very same at /tags/mine"));
   EXPECT_THAT(explain("404"), HasSubstr("404: 412 ArmgateStaleWrite"));
   EXPECT_THAT(explain(write("text", "none")), HasSubstr("no JSON object, so nothing can be compared with it"));
+  write("put.json", "none");
+  EXPECT_THAT(explain(moved), HasSubstr("412 ArmgateStaleWrite: the write, or what it was built from, cannot be compared"));
 }
 
 TEST_F(Cli, ExplainKnowsThePortThatIsLookedIntoAndWhereAHostIsReached) {

@@ -51,15 +51,6 @@ bool has_name(const Json& child, std::string_view name) {
   return child.is_object() && equal_ignoring_case(child.value("name", ""), name);
 }
 
-// Ids count without case, however they are spelled.
-void lower_identities(Json& content) {
-  const Json::json_pointer at("/identity/userAssignedIdentities");
-  if (!content.is_object() || !content.contains(at) || !content[at].is_object()) return;
-  Json lowered = Json::object();
-  for (const auto& item : content[at].items()) lowered[lower_text(item.key())] = item.value();
-  content[at] = std::move(lowered);
-}
-
 // What a service makes of what it is given.
 void finish(Json& properties) {
   if (!properties.is_object()) properties = Json::object();
@@ -78,6 +69,14 @@ std::string_view bare_etag(std::string_view text) {
 }
 
 }  // namespace
+
+void spell_identities(Json& content, const std::function<std::string(std::string_view)>& spelled) {
+  const Json::json_pointer at("/identity/userAssignedIdentities");
+  if (!content.is_object() || !content.contains(at) || !content[at].is_object()) return;
+  Json identities = Json::object();
+  for (const auto& item : content[at].items()) identities[spelled(item.key())] = item.value();
+  content[at] = std::move(identities);
+}
 
 Json writable_content(const Json& body, const ResourceType& traits) {
   Json content = body;
@@ -101,7 +100,7 @@ Json writable_content(const Json& body, const ResourceType& traits) {
   }
   if (traits.finished) {
     finish(content["properties"]);
-    lower_identities(content);
+    spell_identities(content, lower_text);  // ids count without case
   }
   // A client that writes back what it was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,6 +78,9 @@ Snapshot snapshot_as_of(const Entity& entity, TimePoint then);
 
 // Ordered by key, so that lists and random choices are the same in every run.
 using Entities = std::map<std::string, Entity, std::less<>>;
+
+// Changes the names in identity.userAssignedIdentities, each to what `spelled` makes of it.
+void spell_identities(nlohmann::json& content, const std::function<std::string(std::string_view)>& spelled);
 
 // `body` without what only the service writes (id, name, type, etag, provisioningState, ...), at any depth; names of
 // children stay.

@@ -87,17 +87,12 @@ Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, c
 
 namespace {
 
-// The content has them in lower case.
-void spell_identities_otherwise(Json& body) {
-  const Json::json_pointer at("/identity/userAssignedIdentities");
-  if (!body.contains(at) || !body[at].is_object()) return;
-  Json spelled = Json::object();
-  for (const auto& item : body[at].items()) {
-    std::string id = item.key();
-    if (const size_t group = id.find("/resourcegroups/"); group != id.npos) id.replace(group, 16, "/resourceGroups/");
-    spelled[id] = item.value();
-  }
-  body[at] = std::move(spelled);
+// Of an id in lower case.
+std::string with_group_in_camel_case(std::string_view id) {
+  std::string spelled(id);
+  constexpr std::string_view kGroups = "/resourcegroups/";
+  if (const size_t at = spelled.find(kGroups); at != spelled.npos) spelled.replace(at, kGroups.size(), "/resourceGroups/");
+  return spelled;
 }
 
 }  // namespace
@@ -118,7 +113,8 @@ Json SimArm::Machine::shown(const Entity& entity, const Snapshot& seen) const {
     properties["endpoint"] = fmt::format("https://{}.example.net/", entity.name);
     if (!properties.contains("tier")) properties["tier"] = kDefaultTier;
   }
-  if (entity.traits->finished && !seen.version.empty() && seen.version.back() % 2 == 1) spell_identities_otherwise(body);
+  if (entity.traits->finished && !seen.version.empty() && seen.version.back() % 2 == 1)
+    spell_identities(body, with_group_in_camel_case);
   show_links(body, entity.traits->linked, seen.links);
   for (const ChildKind& kind : entity.traits->children) {
     Json children = Json::array();

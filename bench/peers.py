@@ -65,6 +65,11 @@ def run_load(build, target, load_arguments, seconds, warm_up):
     return json.loads(done.stdout)["targets"][0]
 
 
+def with_journal(directory):
+    """Options of an armgate with a journal, as shipped: `journal.durability` `process`."""
+    return {"journal": {"file": f"{directory}/journal.db"}}
+
+
 class Rig:
     """The directory, the certificates, the origin and the peers. `wrap` goes before the command of a peer (valgrind)."""
 

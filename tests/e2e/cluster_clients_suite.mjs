@@ -1,17 +1,15 @@
 // Real clients that race over three replicas behind a balancer, which leads each of their connections to one that a seed draws.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Balancer } from "./balancer.mjs";
-import { startSim } from "./cluster_race.mjs";
+import { HARMS, startSim } from "./cluster_race.mjs";
 import { Cluster, drawn, Postgres } from "./engines.mjs";
-import { sleep } from "./harness.mjs";
+import { changeConfig, sleep } from "./harness.mjs";
 import { racersOf, single } from "./races.mjs";
 import { missing, race, say, SCALE_SET, tagsOf } from "./tools.mjs";
 
 const RACERS = ["js", "python", "go", "curl"].flatMap((kind) => racersOf(kind, 2));
 const DONE = ["acknowledged", "found", "done but refused"];
-const HARMS = ["lost_updates", "vanished", "overlaps_attempted", "overlaps_accepted", "applied_twice"];
 
 const SIM_ARGS = ["--operation-ms", "100", "--retry-after", "0", "--url-escapes", "none", "--exclusivity", "accept"];
 const settingsOf = (writes) => ({ name: "web", writes, persist: true, fresh: true, seconds: 150 });
@@ -26,10 +24,8 @@ async function startBehindBalancer(world, seed) {
   const balancer = await Balancer.start(world, cluster, { draw: drawn(seed) });
   const [{ configFile, caFile }] = cluster.replicas;
   // For `armgate env`, which tells clients where the proxy is.
-  const text = JSON.parse(readFileSync(configFile));
-  text.listen.proxy = `127.0.0.1:${balancer.port}`;
   const behind = path.join(path.dirname(configFile), "balancer.json");
-  writeFileSync(behind, JSON.stringify(text));
+  changeConfig({ configFile }, (config) => { config.listen.proxy = `127.0.0.1:${balancer.port}`; }, behind);
   return { sim, cluster, balancer, gateway: { port: balancer.port, configFile: behind, caFile } };
 }
 

@@ -1,29 +1,22 @@
 // Replicas that are cut off: from the engine, by connections that break or by silence, and from ARM (docs/cluster.md, "What each failure does").
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { assertNothingLost, race, startSim } from "./cluster_race.mjs";
 import { Cluster, drawn, Postgres } from "./engines.mjs";
-import { ARM_HOST, sleep } from "./harness.mjs";
+import { ARM_HOST, changeConfig, sleep } from "./harness.mjs";
 import { Relay } from "./relay.mjs";
 import { PATH, waitFor } from "./scale_set.mjs";
 
 // A machine with much else to do takes several times as long as a quiet one.
 const ANSWERED_MS = 20_000;
 
-function change(replica, how) {
-  const text = JSON.parse(readFileSync(replica.configFile));
-  how(text);
-  writeFileSync(replica.configFile, JSON.stringify(text));
-}
-
 // Three replicas, the first of which has a relay on its way to the engine and one on its way to ARM.
 async function startWithRelays(world, { simArgs, ...options } = {}) {
   const [sim, postgres] = await Promise.all([startSim(world, simArgs), Postgres.make(world)]);
   const [toEngine, toArm] = await Promise.all([Relay.start(world, postgres.port), Relay.start(world, sim.port)]);
   const cluster = await Cluster.configure(world, sim, postgres.url, { admin: true, ...options });
-  change(cluster.replicas[0], (text) => {
-    text.cluster.engine = text.cluster.engine.replace(`:${postgres.port}/`, `:${toEngine.port}/`);
-    text.hosts[ARM_HOST].address = `127.0.0.1:${toArm.port}`;
+  changeConfig(cluster.replicas[0], (config) => {
+    config.cluster.engine = config.cluster.engine.replace(`:${postgres.port}/`, `:${toEngine.port}/`);
+    config.hosts[ARM_HOST].address = `127.0.0.1:${toArm.port}`;
   });
   await Promise.all(cluster.replicas.map((_, number) => cluster.startReplica(number)));
   return { sim, postgres, toEngine, toArm, cluster };

@@ -63,7 +63,7 @@ export async function race(cluster, seed, { clients = 4, isOver, until = Date.no
   return told;
 }
 
-const HARMS = ["lost_updates", "vanished", "lost_increments", "overcounted_increments", "overlaps_attempted", "overlaps_accepted", "applied_twice"];
+export const HARMS = ["lost_updates", "vanished", "lost_increments", "overcounted_increments", "overlaps_attempted", "overlaps_accepted", "applied_twice"];
 
 export async function assertNothingLost(sim, told, id = SCALE_SET) {
   const report = await sim.report();

@@ -1,10 +1,10 @@
 // Rules that are changed at one replica after another while all of them serve (docs/cluster.md, "What each failure does").
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { assertNothingLost, race, startSim } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
-import { sleep } from "./harness.mjs";
+import { changeConfig, sleep } from "./harness.mjs";
 import { ownRules, scaleSetRule } from "./rows.mjs";
 import { PATH, waitFor } from "./scale_set.mjs";
 
@@ -12,9 +12,7 @@ const MIXED_MS = 2000;
 
 const rulesFile = (world, more) => ownRules(world, { rules: [scaleSetRule(more)] });
 
-function useRules({ configFile }, rules) {
-  writeFileSync(configFile, JSON.stringify({ ...JSON.parse(readFileSync(configFile)), rules }));
-}
+const useRules = (replica, rules) => changeConfig(replica, (config) => ({ ...config, rules }));
 
 // As who rolls out a change of rules does it.
 async function reload(replica, rules) {

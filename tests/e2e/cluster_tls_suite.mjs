@@ -3,16 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { startSim } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
-import { run } from "./harness.mjs";
+import { changeConfig, must } from "./harness.mjs";
 import { PATH } from "./scale_set.mjs";
 
 const NAME = "db.example";
 
-async function openssl(...words) {
-  const done = await run("openssl", words);
-  if (done.code !== 0) throw new Error(done.stderr);
-}
-
+const openssl = (...words) => must("openssl", ...words);
 const newKey = (key) => ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key];
 
 async function makeAuthority(world, name) {
@@ -42,12 +38,7 @@ async function startWithTls(world) {
   const urlOf = (name, { certificate: root }) =>
     `postgres://armgate@${name}:${postgres.port}/postgres?hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=${root}`;
   const cluster = await Cluster.configure(world, sim, urlOf(NAME, authority), { count: 1, init: false });
-  const use = (url) => {
-    const [{ configFile }] = cluster.replicas;
-    const text = JSON.parse(readFileSync(configFile));
-    text.cluster.engine = url;
-    writeFileSync(configFile, JSON.stringify(text));
-  };
+  const use = (url) => changeConfig(cluster.replicas[0], (config) => { config.cluster.engine = url; });
   return { postgres, cluster, authority, stranger, urlOf, use };
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { startSim } from "./cluster_race.mjs";
 import { curl, sending } from "./curl.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
-import { freePort, run } from "./harness.mjs";
+import { freePort, must, run } from "./harness.mjs";
 import { checkManifest, documentsOf } from "./manifests.mjs";
 import { samples } from "./samples.mjs";
 import { PATH, startWithScaleSet, waitFor } from "./scale_set.mjs";
@@ -16,12 +16,6 @@ const KUBERNETES = path.join(TREE, "deploy/kubernetes");
 const ALERTS = path.join(TREE, "deploy/monitoring/alerts.yaml");
 
 const armgate = (world, ...words) => run(path.join(world.bin, "armgate"), words, { env: { HOME: world.directory } });
-
-async function must(program, ...args) {
-  const done = await run(program, args);
-  assert.equal(done.code, 0, `${program} ${args.join(" ")}:\n${done.stdout}${done.stderr}`);
-  return done.stdout.toString();
-}
 
 // What `kubectl apply -k` would send, with an authority that was made for it.
 async function rendered(world) {

@@ -7,7 +7,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import tls from "node:tls";
-import { ARM_HOST, freePort, run, sleep } from "./harness.mjs";
+import { ARM_HOST, changeConfig, freePort, run, sleep } from "./harness.mjs";
 
 const PROGRAMS = path.join("/usr/lib/postgresql", readdirSync("/usr/lib/postgresql").sort((a, b) => a - b).at(-1), "bin");
 
@@ -155,11 +155,11 @@ export class Cluster {
       const directory = world.file(`gateway-${port}`);
       mkdirSync(directory);
       const configFile = path.join(directory, "armgate.json");
-      const text = JSON.parse(readFileSync(first.configFile));
-      text.listen.proxy = `127.0.0.1:${port}`;
-      text.ca.directory = path.join(path.dirname(first.configFile), "ca");
-      Object.assign(text, settings(number));
-      writeFileSync(configFile, JSON.stringify(text));
+      changeConfig(first, (text) => {
+        text.listen.proxy = `127.0.0.1:${port}`;
+        text.ca.directory = path.join(path.dirname(first.configFile), "ca");
+        Object.assign(text, settings(number));
+      }, configFile);
       cluster.replicas.push({ port, configFile, caFile: first.caFile });
     }
     if (admin) for (const replica of cluster.replicas) await cluster.giveAdmin(replica);
@@ -179,9 +179,7 @@ export class Cluster {
 
   async giveAdmin(replica) {
     replica.admin = await freePort();
-    const text = JSON.parse(readFileSync(replica.configFile));
-    text.listen.admin = `127.0.0.1:${replica.admin}`;
-    writeFileSync(replica.configFile, JSON.stringify(text));
+    changeConfig(replica, (config) => { config.listen.admin = `127.0.0.1:${replica.admin}`; });
   }
 
   command(...words) {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { cleanEnvironment, run, sleep, withinSeconds } from "./harness.mjs";
+import { changeConfig, cleanEnvironment, run, sleep, withinSeconds } from "./harness.mjs";
 import { GROUP, launch, SCALE_SET } from "./tools.mjs";
 
 const curlOf = (id, version, ...more) => ["curl", "--silent", "--http1.1", "--header", "Authorization: Bearer t", ...more,
@@ -119,10 +119,8 @@ export const tests = {
 
   "without an authority one is made, once, however many start": async (world) => {
     const { gateway } = await prepare(world);
-    const config = JSON.parse(readFileSync(gateway.configFile, "utf8"));
-    config.ca.directory = world.file("fresh");
     const fresh = { configFile: world.file("fresh.json") };
-    writeFileSync(fresh.configFile, JSON.stringify(config));
+    changeConfig(gateway, (config) => { config.ca.directory = world.file("fresh"); }, fresh.configFile);
     const all = await Promise.all(Array.from({ length: 4 }, () => launch(world, fresh, "exec", "t", curlOf(GROUP, "2024-03-01"))));
     for (const done of all) assert.equal(JSON.parse(done.stdout).name, "rg", done.stderr);
   },

@@ -40,6 +40,19 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
   return { code, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
 }
 
+// The same of one that has to succeed: what it printed, without the line's end.
+export async function must(program, ...args) {
+  const done = await run(program, args);
+  if (done.code !== 0) throw new Error(`${program} ${args.join(" ")}:\n${done.stdout}${done.stderr}`);
+  return done.stdout.toString().trim();
+}
+
+// Rewrites a gateway's configuration as `change` leaves it, or gives it; `to`: as another file.
+export function changeConfig({ configFile }, change, to = configFile) {
+  const config = JSON.parse(readFileSync(configFile));
+  writeFileSync(to, JSON.stringify(change(config) ?? config));
+}
+
 // Runs `work` while no other run of this tree does: they share what it makes in build/. A run that dies lets go of the lock.
 export async function oneAtATime(name, work) {
   const file = fileURLToPath(new URL(`../../build/${name}`, import.meta.url));
@@ -167,9 +180,8 @@ export class World {
     this.certificates[name] ??= (async () => {
       const certificate = this.file(`${name}.pem`);
       const key = this.file(`${name}-key.pem`);
-      const made = await run("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                                         "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", certificate]);
-      if (made.code !== 0) throw new Error(made.stderr);
+      await must("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                 "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", certificate);
       return { certificate, key };
     })();
     return this.certificates[name];

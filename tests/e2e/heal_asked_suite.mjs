@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { run } from "./harness.mjs";
+import { changeConfig, run } from "./harness.mjs";
 import { assertHealed, beginWedged, CLUSTER, GOLDEN, heal, startHeal, taken, VERSION } from "./heal.mjs";
 import { waitFor } from "./scale_set.mjs";
 
@@ -14,8 +14,7 @@ const runOf = ({ runs }) => path.join(runs, readdirSync(runs).find((name) => !na
 async function settingsOf(world, rig, change) {
   rig.gateway.process.child.kill("SIGTERM");
   await rig.gateway.process.exit;
-  const settings = JSON.parse(readFileSync(rig.gateway.configFile, "utf8"));
-  writeFileSync(rig.gateway.configFile, JSON.stringify(change(settings)));
+  changeConfig(rig.gateway, change);
   await world.runGateway(rig.gateway);
 }
 

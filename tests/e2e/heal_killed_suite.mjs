@@ -2,10 +2,10 @@
 // nothing twice. HEAL_FULL=1 tries each moment of each request; by default each write has all moments, and each read has one.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { sleep } from "./harness.mjs";
+import { changeConfig, sleep } from "./harness.mjs";
 import { assertHealed, beginBehindTap, clusterOf, GOLDEN, heal, makeCluster, startHeal, taken, wedge } from "./heal.mjs";
 
 // Before sending: armgate gets the connection, and not a byte of the request. After sending: the request is on its way to ARM, which
@@ -74,8 +74,7 @@ async function openDoor(world, one, { onConnection, onAnswer }) {
   await once(door, "listening");
   world.servers.push(Object.assign(door, { closeAllConnections() {} }));
   const configFile = path.join(path.dirname(one.gateway.configFile), `door-${door.address().port}.json`);
-  const config = JSON.parse(readFileSync(one.gateway.configFile));
-  writeFileSync(configFile, JSON.stringify({ ...config, listen: { ...config.listen, proxy: `127.0.0.1:${door.address().port}` } }));
+  changeConfig(one.gateway, (config) => { config.listen.proxy = `127.0.0.1:${door.address().port}`; }, configFile);
   return { ...one, gateway: { ...one.gateway, configFile } };
 }
 

@@ -6,7 +6,7 @@ import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync, r
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { curl } from "./curl.mjs";
-import { ARM_HOST, freePort, isListening, run, withinSeconds } from "./harness.mjs";
+import { ARM_HOST, freePort, isListening, must, run, withinSeconds } from "./harness.mjs";
 import { GROUP } from "./scale_set.mjs";
 
 const TREE = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,12 +17,6 @@ let made = null;
 
 // Made once for all tests of this suite.
 const imageFile = () => made ??= must(path.join(TREE, "scripts/image")).then((file) => path.join(TREE, file));
-
-async function must(program, ...args) {
-  const done = await run(program, args);
-  assert.equal(done.code, 0, `${program} ${args.join(" ")}: ${done.stdout}${done.stderr}`);
-  return done.stdout.toString().trim();
-}
 
 const digestOf = (content) => createHash("sha256").update(content).digest("hex");
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { freePort, isListening, run } from "./harness.mjs";
+import { freePort, isListening, must } from "./harness.mjs";
 
 const CERTIFICATE_MAKER = "/usr/lib/squid/security_file_certgen";
 const PASSWORD_CHECK = "/usr/lib/squid/basic_ncsa_auth";
@@ -12,12 +12,6 @@ function systemProgram(name) {
   const found = ["/usr/sbin", "/usr/bin", "/usr/local/sbin"].map((place) => path.join(place, name)).find(existsSync);
   if (!found) throw new Error(`${name} is not installed (packages.txt)`);
   return found;
-}
-
-async function must(program, ...args) {
-  const done = await run(program, args);
-  if (done.code !== 0) throw new Error(`${program}: ${done.stderr}`);
-  return done.stdout.toString().trim();
 }
 
 // Started by root, squid works as somebody else: what it needs is open to all.

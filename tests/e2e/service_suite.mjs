@@ -6,7 +6,7 @@ import { closeSync, constants, openSync, readFileSync, statSync, unlinkSync, wri
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
-import { cleanEnvironment, freePort, isListening, run, sleep, withinSeconds } from "./harness.mjs";
+import { changeConfig, cleanEnvironment, freePort, isListening, run, sleep, withinSeconds } from "./harness.mjs";
 import { assertConflict } from "./rows.mjs";
 import { GROUP, PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
@@ -92,8 +92,7 @@ export const tests = {
     assert.deepEqual(limits(gateway.process.child.pid), ["0", "0"]);
     gateway.process.child.kill("SIGTERM");
     await gateway.process.exit;
-    const config = JSON.parse(readFileSync(gateway.configFile, "utf8"));
-    writeFileSync(gateway.configFile, JSON.stringify({ ...config, core_dumps: "on" }));
+    changeConfig(gateway, (config) => ({ ...config, core_dumps: "on" }));
     const { process: open } = await world.runGateway(gateway);
     assert.deepEqual(limits(open.child.pid), limits("self"));
 

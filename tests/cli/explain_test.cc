@@ -54,10 +54,7 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
 TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
   const std::string path =
       "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
-  const auto write = [&](const char* name, std::string_view text) {
-    std::ofstream(directory.path() / name) << text;
-    return (directory.path() / name).string();
-  };
+  const auto write = [&](const char* name, std::string_view text) { return directory.write(name, text).string(); };
   const auto first = write("first.json", R"({"etag":"W/\"1\"","location":"w","tags":{"a":"1"},"properties":{}})");
   const auto second = write("second.json", R"({"etag":"W/\"2\"","location":"w","tags":{"a":"1","b":"1"},"properties":{}})");
   const auto body = write("put.json", R"({"location":"w","tags":{"a":"1","b":"1","mine":"1"},"properties":{}})");
@@ -94,10 +91,7 @@ TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
 TEST_F(Cli, ExplainSaysWhatAPutLeadsToBesideWhatIsThere) {
   const std::string path =
       "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
-  const auto write = [&](const char* name, std::string_view text) {
-    std::ofstream(directory.path() / name) << text;
-    return (directory.path() / name).string();
-  };
+  const auto write = [&](const char* name, std::string_view text) { return directory.write(name, text).string(); };
   const auto shown = write("shown.json", R"({"etag":"W/\"1\"","location":"w","tags":{"a":"1"},"properties":{}})");
   const auto body = write("put.json", R"({"location":"w","tags":{"a":"1","mine":"1"},"properties":{}})");
   const auto explain = [&](const std::string& there, std::vector<std::string> more = {}) {

@@ -40,11 +40,11 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
   return { code, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
 }
 
-// The same of one that has to succeed: what it printed, without the line's end.
+// The same of one that has to succeed: what it printed.
 export async function must(program, ...args) {
   const done = await run(program, args);
   if (done.code !== 0) throw new Error(`${program} ${args.join(" ")}:\n${done.stdout}${done.stderr}`);
-  return done.stdout.toString().trim();
+  return done.stdout.toString();
 }
 
 // Rewrites a gateway's configuration as `change` leaves it, or gives it; `to`: as another file.

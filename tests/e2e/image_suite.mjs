@@ -16,7 +16,7 @@ const UNPACKED_MAX = 40e6;
 let made = null;
 
 // Made once for all tests of this suite.
-const imageFile = () => made ??= must(path.join(TREE, "scripts/image")).then((file) => path.join(TREE, file));
+const imageFile = () => made ??= must(path.join(TREE, "scripts/image")).then((file) => path.join(TREE, file.trim()));
 
 const digestOf = (content) => createHash("sha256").update(content).digest("hex");
 

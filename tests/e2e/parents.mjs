@@ -31,7 +31,7 @@ export async function startSquid(world, { user, inspects, rules = [] } = {}) {
   const lines = [`pid_filename ${file("squid.pid")}`, `access_log stdio:${file("access.log")} squid`, "logfile_rotate 0",
                  `cache_log ${file("cache.log")}`, `coredump_dir ${directory}`, "cache deny all", "shutdown_lifetime 0 seconds"];
   if (user) {
-    const hash = await must("openssl", "passwd", "-apr1", user.password);
+    const hash = (await must("openssl", "passwd", "-apr1", user.password)).trim();
     writeFileSync(file("users"), `${user.name}:${hash}\n`);
     lines.push(`auth_param basic program ${PASSWORD_CHECK} ${file("users")}`, "auth_param basic children 1", "acl known proxy_auth REQUIRED");
   }

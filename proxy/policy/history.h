@@ -293,12 +293,6 @@ class History {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const Entry& e) { return e.cause != Cause::Seen && e.number > since && !mine(e); });
   }
-  // Whether another's write in doubt was built on the state with this ETag, and may have taken effect in the place of one that
-  // is built on it now.
-  template <class Mine>
-  bool is_in_doubt_on(std::string_view etag, Mine mine) const {
-    return !etag.empty() && std::ranges::any_of(entries_, [&](const Entry& e) { return e.if_match == etag && !mine(e); });
-  }
   // Whether one was accepted, or ended, after `since`: the end of the write that was accepted at that very moment is its own.
   template <class Mine>
   bool ended_since(uint64_t since, Mine mine) const {

@@ -43,11 +43,67 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
   return earlier.entry;
 }
 
+// What somebody asked for whose answer was lost.
+struct AskedInDoubt {
+  policy::SharedBody body;  // null: not kept
+  bool whole = false;
+};
+
+// By others' writes that were sent with the same ETag: each may have taken effect in the place of this one.
+std::vector<AskedInDoubt> asked_in_doubt_on(const Write& write, std::string_view etag) {
+  if (etag.empty() || is_mutant(Mutant::ForeignStateClaimed)) return {};
+  const Hash128 own = write_key_of(write);
+  return write.ask([&](const policy::History& history) {
+    std::vector<AskedInDoubt> asked;
+    for (const policy::Entry& e : history.entries()) {
+      const bool mine = e.writer == write.client.key && e.write_key == own;
+      if (e.if_match == etag && !mine) asked.push_back({e.requested_body, e.asked_for_all});
+    }
+    return asked;
+  });
+}
+
+// Whether the state has a change that this write makes to every base, and the other asked for something else at that place.
+bool shows_what_only_this_asked_for(const Write& write, const AskedInDoubt& other, const SeenState& state) {
+  enum : size_t { kState, kWanted, kOther, kBases };
+  if (!other.body || write.bases.possible.empty()) return false;
+  const size_t most = write.parts.shared.options.body_keep_max;
+  const auto kind = [](bool whole) { return whole ? arm::BodyKind::Whole : arm::BodyKind::Partial; };
+  const auto asked = plain_body(*other.body, most);
+  if (!asked) return false;
+  std::vector<arm::ComparedBody> bodies{{state.body}, {write.exchange.request.body}, {asked->text(), kind(other.whole)}};
+  std::vector<PlainBytes> texts;
+  texts.reserve(write.bases.possible.size());
+  for (const policy::BaseState& base : write.bases.possible) {
+    if (!base.body || base.absent || base.api_version != write.plan.target.api_version) return false;
+    auto text = plain_body(*base.body, most);
+    if (!text) return false;
+    bodies.push_back({texts.emplace_back(*std::move(text)).text(), kind(!base.is_partial)});
+  }
+  const arm::Difference difference(bodies, *body_facts(write.plan));
+  for (size_t body = 0; body < bodies.size(); ++body) {
+    if (!difference.readable(body)) return false;
+  }
+  // What a PATCH leaves out it does not ask to be gone.
+  const uint32_t says = other.whole ? arm::row_value::kAbsent : arm::row_value::kFirst;
+  for (size_t row = 0; row < difference.rows(); ++row) {
+    const auto value = [&](size_t body) { return difference.value(row, body); };
+    bool is_change = value(kState) >= arm::row_value::kAbsent && value(kState) == value(kWanted);
+    for (size_t base = kBases; base < bodies.size(); ++base) {
+      is_change &= value(base) != arm::row_value::kUnknown && value(base) != value(kState);
+    }
+    if (is_change && value(kOther) >= says && value(kOther) != value(kState)) return true;
+  }
+  return false;
+}
+
 bool shows_what_was_sent(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
   // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too,
   // may have asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this
   // one as its own.
-  return !others_wrote_since(write, known_since, etag) && is_satisfied(write, state) && shows_effect(write, state);
+  if (others_wrote_since(write, known_since) || !is_satisfied(write, state) || !shows_effect(write, state)) return false;
+  return std::ranges::all_of(asked_in_doubt_on(write, etag),
+                             [&](const AskedInDoubt& other) { return shows_what_only_this_asked_for(write, other, state); });
 }
 
 }  // namespace

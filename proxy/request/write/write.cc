@@ -59,15 +59,12 @@ Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view re
 
 Hash128 write_key_of(const Write& write) { return write_key_of(write.parts.shared.hasher, write.sending, write.request_id); }
 
-bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag) {
-  return others_wrote_since(write, write_key_of(write), order, etag);
-}
+bool others_wrote_since(const Write& write, uint64_t order) { return others_wrote_since(write, write_key_of(write), order); }
 
-bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view etag) {
+bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
   const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.write_key == write_key; };
-  return write.ask(
-      [&](const policy::History& history) { return history.written_since(order, mine) || history.is_in_doubt_on(etag, mine); });
+  return write.ask([&](const policy::History& history) { return history.written_since(order, mine); });
 }
 
 Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {

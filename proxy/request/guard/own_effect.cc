@@ -51,7 +51,7 @@ struct AskedInDoubt {
 
 // By others' writes that were sent with the same ETag: each may have taken effect in the place of this one.
 std::vector<AskedInDoubt> asked_in_doubt_on(const Write& write, std::string_view etag) {
-  if (etag.empty() || is_mutant(Mutant::ForeignStateClaimed)) return {};
+  if (etag.empty()) return {};
   const Hash128 own = write_key_of(write);
   return write.ask([&](const policy::History& history) {
     std::vector<AskedInDoubt> asked;

@@ -185,7 +185,7 @@ TEST(Top, ShowsNumbersThenQueuesTheLongestFirst) {
   EXPECT_EQ(screen_of(usual()),
             std::string("armgate 0.1.0, mode protect, up 5.1 s, 3 connections\n"
                         "requests 10, guarded 4, stale 1, refused 0, sent again 2, recovered 0, unanswered 0\n"
-                        "2 run, 1 wait, 1 reservations\n"
+                        "2 run, 1 wait, 1 reserved\n"
                         "\n"
                         "runs          9.0 s  terraform  PUT ") +
                 kHub +

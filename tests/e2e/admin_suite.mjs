@@ -105,7 +105,7 @@ export const tests = {
 
     const top = await askService(world, gateway, "top", "--looks", "2", "--interval", "0.2");
     assert.equal(top.code, 0, top.stderr.toString());
-    assert.match(top.stdout.toString(), /\n1 run, 2 wait, 0 reservations\n/);
+    assert.match(top.stdout.toString(), /\n1 run, 2 wait, 0 reserved\n/);
     assert.equal(top.stdout.toString().split("armgate 0.1.0, mode protect").length, 3);
     assert.match(top.stdout.toString(), /requests \d+ \(\d+\.\d\/s\), guarded/, "the second look has a rate");
     assert.ok(!top.stdout.includes("\x1b"), "no terminal, no escapes");

@@ -159,7 +159,7 @@ export const tests = {
     assert.match(status, /^CapEff:\t0+$/m);
     const gateway = { port, caFile: path.join(authority, "ca.pem") };
     assert.equal((await curl(world, gateway, `${GROUP}?api-version=2024-03-01`)).status, 200);
-    assert.equal(await must("curl", "--silent", `http://127.0.0.1:${admin}/readyz`), "ready");
+    assert.equal((await must("curl", "--silent", `http://127.0.0.1:${admin}/readyz`)).trim(), "ready");
     service.child.kill("SIGTERM");
     assert.deepEqual(await withinSeconds(20, "the drain", service.exit), { code: 0, signal: null });
   },

@@ -137,7 +137,8 @@ void Checkers::served(const SimLink& link) {
   if (record.is_read) budgets_.came({record.id, record.sent_as, record.what}, head, clock_.now());
   liveness_.asked({record.id, record.sent_by, record.sent_as, record.method, record.target, link.exchange.request.body,
                    record.write_id, std::string(head.fields.get("x-sim-base-version")), record.base_read, clock_.now()});
-  records_.emplace(record.id, std::move(record));
+  Record& kept = records_.emplace(record.id, std::move(record)).first->second;
+  by_bytes_[kept.same_bytes].push_back(&kept);
 }
 
 void Checkers::left(const SimLink& link) {

@@ -35,6 +35,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "rules/plan.h"
@@ -254,6 +255,7 @@ class Checkers final : public UpstreamWatch {
   uint64_t life_ = 1;
   TimePoint life_began_{};
   std::map<uint64_t, Record> records_;
+  std::unordered_map<std::string, std::vector<Record*>> by_bytes_;  // the same, by Record::same_bytes
   std::set<uint64_t> in_flight_;                         // writes that are on their way
   std::set<const arm::Request*> of_this_life_;           // all requests that are, of the present life of armgate
   std::map<std::string, std::vector<uint64_t>> queues_;  // lock key -> exchanges in the pipeline, in order of arrival

@@ -43,8 +43,9 @@ void LivenessChecker::asked(Asked request) {
   if (request.method == arm::Method::Put) {
     Audience& audience = audiences_[{request.name, attempt.key}];
     audience.clients.insert(request.client);
-    for (const auto& [id, other] : tries_) {
-      const bool beside = other.is_open && other.asked.method == arm::Method::Put && other.key == attempt.key &&
+    for (const uint64_t id : open_) {
+      const Try& other = tries_.at(id);
+      const bool beside = other.asked.method == arm::Method::Put && other.key == attempt.key &&
                           other.asked.name == request.name && other.asked.body != request.body;
       if (beside) audience.doubted_until = request.at + options_.think_max + kThinkSlack;
     }
@@ -55,6 +56,7 @@ void LivenessChecker::asked(Asked request) {
   const uint64_t exchange = request.exchange;
   attempt.asked = std::move(request);
   tries_.emplace(exchange, std::move(attempt));
+  open_.insert(exchange);
 }
 
 void LivenessChecker::handled(uint64_t exchange, const std::vector<sim::Seen>& seen, bool took_effect, bool late) {
@@ -71,7 +73,7 @@ void LivenessChecker::handled(uint64_t exchange, const std::vector<sim::Seen>& s
   if (!took_effect || attempt.asked.method != arm::Method::Put) return;
   attempt.took_effect = true;
   effects_.insert(attempt.asked.write_id);
-  const bool untold = !attempt.is_open && !attempt.acknowledged && untold_.insert(attempt.asked.write_id).second;
+  const bool untold = !open_.contains(exchange) && !attempt.acknowledged && untold_.insert(attempt.asked.write_id).second;
   Pursuit& pursuit = pursuits_[{attempt.asked.client, attempt.key}];
   if (untold) ++pursuit.faults;
   if (untold) ++pursuit.faults_open;
@@ -81,7 +83,7 @@ void LivenessChecker::answered(const Answered& answer) {
   const auto found = tries_.find(answer.exchange);
   if (found == tries_.end()) return;
   Try& attempt = found->second;
-  attempt.is_open = false;
+  open_.erase(answer.exchange);
   const bool good = answer.delivered && answer.status >= 200 && answer.status < 300;
   const bool tells = answer.delivered && (good || answer.status == 404);
   for (const sim::Seen& one : attempt.seen) {
@@ -267,11 +269,11 @@ void LivenessChecker::end_row(Pursuit& pursuit) {
 
 void LivenessChecker::life_ended() {
   life_began_ = last_asked_;
-  for (auto& [exchange, attempt] : tries_) {
-    const bool lost = attempt.is_open && effects_.contains(attempt.asked.write_id);
-    attempt.is_open = false;
-    if (lost) untold_.insert(attempt.asked.write_id);
+  for (const uint64_t exchange : open_) {
+    const std::string& write = tries_.at(exchange).asked.write_id;
+    if (effects_.contains(write)) untold_.insert(write);
   }
+  open_.clear();
   for (auto& [who, pursuit] : pursuits_) {
     end_row(pursuit);
     pursuit.refused.reset();

@@ -24,9 +24,8 @@ void Checkers::reserve_position(Record& record, const Report& report) {
   if (!from_the_queue) return;
   const TimePoint since = record.served + report.waited;
   // Who came back before the answer was written down has the place already.
-  const bool may_be_taken = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    return entry.first != record.id && entry.second.same_bytes == record.same_bytes && entry.second.served >= since;
-  });
+  const bool may_be_taken = std::ranges::any_of(
+      by_bytes_[record.same_bytes], [&](const Record* other) { return other->id != record.id && other->served >= since; });
   record.reserved_until = may_be_taken ? since : since + Reservations::Options().ttl;
 }
 
@@ -37,13 +36,13 @@ void Checkers::redeem_reservation(Record& record) {
   if (!record.is_write) return;
   std::vector<Record*> kept;
   bool surely = true;
-  for (auto& [id, other] : records_) {
-    if (other.same_bytes != record.same_bytes || other.life != life_) continue;
-    const bool may_be_its_double = !record.has_id && other.sent_by != record.sent_by;
-    if (other.link != nullptr || may_be_its_double) surely = false;
-    if (!other.reserved_until) continue;
-    if (*other.reserved_until <= clock_.now() || rules_replaced_) surely = false;
-    kept.push_back(&other);
+  for (Record* other : by_bytes_[record.same_bytes]) {
+    if (other->life != life_) continue;
+    const bool may_be_its_double = !record.has_id && other->sent_by != record.sent_by;
+    if (other->link != nullptr || may_be_its_double) surely = false;
+    if (!other->reserved_until) continue;
+    if (*other->reserved_until <= clock_.now() || rules_replaced_) surely = false;
+    kept.push_back(other);
   }
   if (kept.empty()) return;
   // Of several places the one that was kept first is taken, which need not be the first place: then nothing is sure of any.
@@ -57,8 +56,8 @@ void Checkers::redeem_reservation(Record& record) {
 uint64_t Checkers::place_of(const Record& record) const {
   uint64_t place = record.place;
   if (record.link == nullptr || !record.link->exchange.report.claimed_reservation) return place;
-  for (const auto& [id, other] : records_) {
-    if (other.same_bytes == record.same_bytes && other.life == life_) place = std::min(place, other.place);
+  for (const Record* other : by_bytes_.at(record.same_bytes)) {
+    if (other->life == life_) place = std::min(place, other->place);
   }
   return place;
 }
@@ -75,10 +74,9 @@ bool Checkers::waits_for_own(const Record& record) const {
 
 // Whether it came while an earlier sending of the same write was granted already, and goes on with that.
 bool Checkers::goes_on_for_its_own(const Record& record) const {
-  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    const Record& other = entry.second;
-    const bool same = other.id < record.id && other.same_bytes == record.same_bytes && other.life == life_;
-    return same && other.sends > 0 && (!other.answered || *other.answered >= record.served);
+  return std::ranges::any_of(by_bytes_.at(record.same_bytes), [&](const Record* other) {
+    const bool same = other->id < record.id && other->life == life_;
+    return same && other->sends > 0 && (!other->answered || *other->answered >= record.served);
   });
 }
 
@@ -97,7 +95,7 @@ void Checkers::check_order(const Record& record) {
   // It has it as soon as the second is decided, whenever its client takes that in.
   const bool is_refused_now = std::ranges::any_of(records_, [&](const auto& entry) {
     const Record& other = entry.second;
-    return other.sent_as == record.sent_as && other.entity == record.entity && other.link != nullptr &&
+    return other.link != nullptr && other.sent_as == record.sent_as && other.entity == record.entity &&
            is_refused_by_now(other.link->exchange.report.reason);
   });
   if (may_have_a_turn || is_refused_now || goes_on_for_its_own(record)) return;

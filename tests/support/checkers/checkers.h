@@ -256,8 +256,8 @@ class Checkers final : public UpstreamWatch {
   TimePoint life_began_{};
   std::map<uint64_t, Record> records_;
   std::unordered_map<std::string, std::vector<Record*>> by_bytes_;  // the same, by Record::same_bytes
-  std::set<uint64_t> in_flight_;                         // writes that are on their way
-  std::set<const arm::Request*> of_this_life_;           // all requests that are, of the present life of armgate
+  std::set<uint64_t> in_flight_;                                    // writes that are on their way
+  std::set<const arm::Request*> of_this_life_;                      // all requests that are, of the present life of armgate
   std::map<std::string, std::vector<uint64_t>> queues_;  // lock key -> exchanges in the pipeline, in order of arrival
   std::vector<Accepted> accepted_;                       // writes whose operation may still run
   std::map<std::string, uint64_t> owned_;                // path of an operation URL of armgate's own -> the write's exchange

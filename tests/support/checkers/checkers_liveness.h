@@ -153,7 +153,7 @@ class LivenessChecker {
   const Options options_;
   const World world_;
   std::map<uint64_t, Try> tries_;
-  std::set<uint64_t> open_;  // those of them that have no answer yet
+  std::set<uint64_t> open_;                                            // those of them that have no answer yet
   std::map<std::pair<std::string, std::string>, Pursuit> pursuits_;    // client, key
   std::map<std::pair<std::string, std::string>, Audience> audiences_;  // name, key
   std::map<std::string, std::set<std::string>> writers_;               // key -> who writes it through armgate

@@ -89,10 +89,16 @@ bool shows_what_only_this_asked_for(const Write& write, const AskedInDoubt& othe
   for (size_t row = 0; row < difference.rows(); ++row) {
     const auto value = [&](size_t body) { return difference.value(row, body); };
     bool is_change = value(kState) >= arm::row_value::kAbsent && value(kState) == value(kWanted);
+    bool in_all = value(kState) >= arm::row_value::kFirst && value(kWanted) >= arm::row_value::kFirst;
     for (size_t base = kBases; base < bodies.size(); ++base) {
-      is_change &= value(base) != arm::row_value::kUnknown && value(base) != value(kState);
+      const bool either = std::max(value(base), value(kState)) >= arm::row_value::kFirst;  // two that lack it are alike
+      is_change &= value(base) != arm::row_value::kUnknown && value(base) != value(kState) && either;
+      in_all &= value(base) >= arm::row_value::kFirst;
     }
     if (is_change && value(kOther) >= says && value(kOther) != value(kState)) return true;
+    // What one of them lacks as a whole is one place: its values below say nothing (arm/body/difference_table.h).
+    const bool goes_down = in_all && value(kOther) >= arm::row_value::kFirst;
+    if (difference.kind(row) == arm::RowKind::Whole && !goes_down) row = difference.end(row) - 1;
   }
   return false;
 }

@@ -42,10 +42,8 @@ bool Checkers::may_be_told_again(const Record& record, const arm::Response& answ
   const bool one_actor =
       kind != promised_.kinds.end() && kind->second == ClientKind::Single && record.method == arm::Method::Put;
   if (!by_rule && !one_actor) return false;
-  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    const Record& other = entry.second;
-    return other.id != record.id && other.same_bytes == record.same_bytes && other.last_answer &&
-           is_the_same(answer, *other.last_answer);
+  return std::ranges::any_of(by_bytes_.at(record.same_bytes), [&](const Record* other) {
+    return other->id != record.id && other->last_answer && is_the_same(answer, *other->last_answer);
   });
 }
 

@@ -25,7 +25,7 @@ void Checkers::reserve_position(Record& record, const Report& report) {
   const TimePoint since = record.served + report.waited;
   // Who came back before the answer was written down has the place already.
   const bool may_be_taken = std::ranges::any_of(
-      by_bytes_[record.same_bytes], [&](const Record* other) { return other->id != record.id && other->served >= since; });
+      by_bytes_.at(record.same_bytes), [&](const Record* other) { return other->id != record.id && other->served >= since; });
   record.reserved_until = may_be_taken ? since : since + Reservations::Options().ttl;
 }
 

@@ -55,6 +55,9 @@ TEST(OwnEffect, IsWhatAnotherInDoubtAskedToBeSomethingElse) {
   const std::string tagged =
       R"({"etag":"\"2\"","sku":{"capacity":1},"tags":{"two":"2"},"properties":{"provisioningState":"Succeeded"}})";
   const std::string wanted = R"({"sku":{"capacity":1},"tags":{"two":"2"}})";
+  const std::string with_rule = R"({"sku":{"capacity":2},"properties":{"rules":[{"name":"a","tags":{"k":"v"},"x":{"y":1}}]}})";
+  const std::string shown_with_rule =
+      R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"rules":[{"name":"a","tags":{"k":"v"},"x":{"y":1}}]}})";
   struct Case {
     std::string firsts;
     std::string seconds;
@@ -69,6 +72,8 @@ TEST(OwnEffect, IsWhatAnotherInDoubtAskedToBeSomethingElse) {
            Case{R"({"sku":{"capacity":2},"properties":{"password":"x"}})", kWanted, kAfter, 412},
            // The service may have filled it in.
            Case{R"({"tags":{"one":"1"}})", kWanted, kAfter, 412},
+           // An element is one place for a write that says nothing of its array.
+           Case{kWanted, with_rule, shown_with_rule, 412},
        }) {
     TwoInDoubt race;
     race.after = c.after;

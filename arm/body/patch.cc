@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "arm/body/canonical_value.h"
 #include "arm/body/content.h"
 #include "arm/body/difference_table.h"
 #include "base/text.h"

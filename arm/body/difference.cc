@@ -315,6 +315,22 @@ bool Difference::satisfied_since(size_t wanted, size_t state, size_t before, siz
   });
 }
 
+bool Difference::shows_change_of(size_t wanted, size_t other, size_t base, size_t state) const {
+  std::array<size_t, 4> columns{wanted, other, base, state};
+  if (!std::ranges::all_of(columns, [&](size_t body) { return readable(body); })) return false;
+  for (size_t& column : columns) column = table_->column_of[column];
+  if (std::ranges::any_of(columns, [&](size_t column) { return is_missing(*table_, column); })) return false;
+  const bool is_partial = table_->columns[columns[1]].kind == BodyKind::Partial;
+  return !all_rows(*table_, columns, 0, table_->rows.size(), [&](size_t row) {
+    const auto value = [&](size_t column) { return table_->value(row, columns[column]); };
+    const uint32_t asked = value(0), others = value(1), before = value(2), there = value(3);
+    const auto is_asked_for = [](uint32_t v) { return is_known(v) && v != row_value::kLeftOut; };
+    const bool is_change = is_asked_for(asked) && is_known(there) && !differs(asked, there) && differs(before, there);
+    const bool other_says = is_present(others) || (is_asked_for(others) && !is_partial);
+    return !(is_change && other_says && differs(others, there));
+  });
+}
+
 std::vector<std::string> Difference::changed(size_t before, size_t after, size_t most) const {
   std::vector<std::string> pointers;
   if (most == 0) return pointers;

@@ -134,6 +134,11 @@ class Difference {
   // (`asked_before`): the service decides on such a member itself.
   bool satisfied_since(size_t wanted, size_t state, size_t before, size_t asked_before) const;
 
+  // `state` has a change that `wanted` makes to `base`, at a place where `other` asks for something else: what made the state
+  // was not `other` alone. What a partial `other` leaves out it does not ask to be gone, nor does a whole one where the service
+  // may fill it in.
+  bool shows_change_of(size_t wanted, size_t other, size_t base, size_t state) const;
+
   // Where the two differ, at most `most`.
   std::vector<std::string> changed(size_t before, size_t after, size_t most = kPointersMax) const;
 

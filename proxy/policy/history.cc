@@ -239,9 +239,8 @@ void History::on(const HistoryLimits& limits, StateShown event) {
 
   Entry* entry;
   if (event.as == ShownAs::OwnAnswer && !event.absent) {
-    entry = newest(entries_, [&](const Entry& e) {
-      return e.cause == Cause::Written && e.write_key == event.write_key && e.writer == event.client;
-    });
+    entry =
+        newest(entries_, [&](const Entry& e) { return e.cause == Cause::Written && e.is_of(event.client, event.write_key); });
     const bool is_first = entry != nullptr && entry->renderings.empty();
     if (is_first) entry->etag = event.etag;
     if (entry != nullptr && !is_first && !is_shown_by(*entry, event)) entry = same_as(event);

@@ -89,6 +89,7 @@ struct Entry {
   TimePoint ended_at{};
 
   const Rendering* rendered_at(std::string_view api_version) const;
+  bool is_of(const Hash128& client, const Hash128& write) const { return writer == client && write_key == write; }
 };
 
 enum class ShownAs : uint8_t { PointRead, ListItem, OwnAnswer };

@@ -56,22 +56,21 @@ std::vector<AskedInDoubt> asked_in_doubt_on(const Write& write, std::string_view
   return write.ask([&](const policy::History& history) {
     std::vector<AskedInDoubt> asked;
     for (const policy::Entry& e : history.entries()) {
-      const bool mine = e.writer == write.client.key && e.write_key == own;
-      if (e.if_match == etag && !mine) asked.push_back({e.requested_body, e.asked_for_all});
+      if (e.if_match == etag && !e.is_of(write.client.key, own)) asked.push_back({e.requested_body, e.asked_for_all});
     }
     return asked;
   });
 }
 
-// Whether the state has a change that this write makes to every base, and the other asked for something else at that place.
-bool shows_what_only_this_asked_for(const Write& write, const AskedInDoubt& other, const SeenState& state) {
-  enum : size_t { kState, kWanted, kOther, kBases };
-  if (!other.body || write.bases.possible.empty()) return false;
+// Whether the state has a change that this write makes to its base, whichever that is, where the other asked for something else.
+bool shows_change_of(const Write& write, const AskedInDoubt& other, const SeenState& state) {
+  enum : size_t { kWanted, kOther, kState, kBases };
   const size_t most = write.parts.shared.options.body_keep_max;
   const auto kind = [](bool whole) { return whole ? arm::BodyKind::Whole : arm::BodyKind::Partial; };
+  if (!other.body || write.bases.possible.empty()) return false;
   const auto asked = plain_body(*other.body, most);
   if (!asked) return false;
-  std::vector<arm::ComparedBody> bodies{{state.body}, {write.exchange.request.body}, {asked->text(), kind(other.whole)}};
+  std::vector<arm::ComparedBody> bodies{{write.exchange.request.body}, {asked->text(), kind(other.whole)}, {state.body}};
   std::vector<PlainBytes> texts;
   texts.reserve(write.bases.possible.size());
   for (const policy::BaseState& base : write.bases.possible) {
@@ -81,35 +80,19 @@ bool shows_what_only_this_asked_for(const Write& write, const AskedInDoubt& othe
     bodies.push_back({texts.emplace_back(*std::move(text)).text(), kind(!base.is_partial)});
   }
   const arm::Difference difference(bodies, *body_facts(write.plan));
-  for (size_t body = 0; body < bodies.size(); ++body) {
-    if (!difference.readable(body)) return false;
-  }
-  // What a PATCH leaves out it does not ask to be gone.
-  const uint32_t says = other.whole ? arm::row_value::kAbsent : arm::row_value::kFirst;
-  for (size_t row = 0; row < difference.rows(); ++row) {
-    const auto value = [&](size_t body) { return difference.value(row, body); };
-    bool is_change = value(kState) >= arm::row_value::kAbsent && value(kState) == value(kWanted);
-    bool in_all = value(kState) >= arm::row_value::kFirst && value(kWanted) >= arm::row_value::kFirst;
-    for (size_t base = kBases; base < bodies.size(); ++base) {
-      const bool either = std::max(value(base), value(kState)) >= arm::row_value::kFirst;  // two that lack it are alike
-      is_change &= value(base) != arm::row_value::kUnknown && value(base) != value(kState) && either;
-      in_all &= value(base) >= arm::row_value::kFirst;
-    }
-    if (is_change && value(kOther) >= says && value(kOther) != value(kState)) return true;
-    // What one of them lacks as a whole is one place: its values below say nothing (arm/body/difference_table.h).
-    const bool goes_down = in_all && value(kOther) >= arm::row_value::kFirst;
-    if (difference.kind(row) == arm::RowKind::Whole && !goes_down) row = difference.end(row) - 1;
-  }
-  return false;
+  bool shows = true;
+  for (size_t base = kBases; base < bodies.size(); ++base) shows &= difference.shows_change_of(kWanted, kOther, base, kState);
+  return shows;
 }
 
 bool shows_what_was_sent(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
   // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too,
   // may have asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this
-  // one as its own.
-  if (others_wrote_since(write, known_since) || !is_satisfied(write, state) || !shows_effect(write, state)) return false;
+  // one as its own. What is in doubt on the ETag that this one was sent with is told apart by what it asked for.
+  const bool others_wrote = others_wrote_since(write, known_since, etag);
+  if (others_wrote || !is_satisfied(write, state) || !shows_effect(write, state)) return false;
   return std::ranges::all_of(asked_in_doubt_on(write, etag),
-                             [&](const AskedInDoubt& other) { return shows_what_only_this_asked_for(write, other, state); });
+                             [&](const AskedInDoubt& other) { return shows_change_of(write, other, state); });
 }
 
 }  // namespace

@@ -59,12 +59,16 @@ Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view re
 
 Hash128 write_key_of(const Write& write) { return write_key_of(write.parts.shared.hasher, write.sending, write.request_id); }
 
-bool others_wrote_since(const Write& write, uint64_t order) { return others_wrote_since(write, write_key_of(write), order); }
+bool others_wrote_since(const Write& write, uint64_t order, std::string_view in_doubt_on) {
+  return others_wrote_since(write, write_key_of(write), order, in_doubt_on);
+}
 
-bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order) {
+bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view in_doubt_on) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
-  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.write_key == write_key; };
-  return write.ask([&](const policy::History& history) { return history.written_since(order, mine); });
+  const auto does_not_count = [&](const policy::Entry& e) {
+    return e.is_of(write.client.key, write_key) || (!in_doubt_on.empty() && e.if_match == in_doubt_on);
+  };
+  return write.ask([&](const policy::History& history) { return history.written_since(order, does_not_count); });
 }
 
 Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {

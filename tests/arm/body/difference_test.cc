@@ -234,5 +234,42 @@ TEST(Difference, WhatANewestThatIsPartialDoesNotSayMayBeAChange) {
   EXPECT_FALSE(difference.looks_stale(0, std::vector<size_t>{2}, 1));
 }
 
+// What another asked for, whose write may have made the state in the place of this one.
+TEST(Difference, ShowsAChangeThatOnlyOneAskedFor) {
+  constexpr std::string_view kBase = R"({"c":1,"tags":{"a":"1"},"rules":[{"name":"x","v":1}],"properties":{"password":"p"}})";
+  const struct {
+    std::string_view wanted, other, state;
+    BodyKind kind;  // of the other
+    bool shows;
+  } cases[] = {
+      {R"({"c":2})", R"({"c":3})", R"({"c":2})", BodyKind::Whole, true},
+      {R"({"c":2})", R"({"c":2})", R"({"c":2})", BodyKind::Whole, false},
+      {R"({"c":2})", R"({"c":3})", R"({"c":3})", BodyKind::Whole, false},  // what the other made
+      {R"({"c":1})", R"({"c":3})", R"({"c":1})", BodyKind::Whole, false},  // nobody changed it
+      {R"({"c":2})", "{}", R"({"c":2})", BodyKind::Whole, false},          // the service may have filled it in
+      {R"({"c":2})", R"({"c":1.0})", R"({"c":2})", BodyKind::Partial, true},
+      // In a map and in an array that is there, lacking is asking for nothing of the kind, but in a PATCH.
+      {R"({"tags":{"a":"1","b":"2"}})", R"({"tags":{"a":"1"}})", R"({"tags":{"a":"1","b":"2"}})", BodyKind::Whole, true},
+      {R"({"tags":{"a":"1","b":"2"}})", R"({"tags":{"a":"1"}})", R"({"tags":{"a":"1","b":"2"}})", BodyKind::Partial, false},
+      {R"({"tags":{"a":"1","b":"2"}})", R"({"c":1})", R"({"tags":{"a":"1","b":"2"}})", BodyKind::Whole, false},
+      {R"({"tags":{}})", R"({"tags":{"a":"1"}})", "{}", BodyKind::Whole, true},
+      {R"({"rules":[]})", R"({"rules":[{"name":"x","v":1}]})", R"({"rules":[]})", BodyKind::Whole, true},
+      {R"({"rules":[{"name":"y","v":1}]})", R"({"rules":[{"name":"y","v":2}]})", R"({"rules":[{"name":"y","v":1}]})",
+       BodyKind::Whole, false},  // both took x away; of an element that both add nothing is told
+      {R"({"rules":[{"name":"x","v":1},{"name":"y","v":1}]})", R"({"rules":[{"name":"x","v":1},{"name":"y","v":2}]})",
+       R"({"rules":[{"name":"x","v":1},{"name":"y","v":1}]})", BodyKind::Whole, false},
+      {R"({"rules":[{"name":"x","v":2}]})", R"({"rules":[{"name":"x","v":3}]})", R"({"rules":[{"name":"x","v":2}]})",
+       BodyKind::Whole, true},
+      {R"({"properties":{"password":"q"}})", R"({"properties":{"password":"r"}})", "{}", BodyKind::Whole,
+       false},  // never shown
+      {"{", R"({"c":3})", R"({"c":2})", BodyKind::Whole, false},
+      {R"({"c":2})", "", R"({"c":2})", BodyKind::Absent, false},
+  };
+  for (const auto& c : cases) {
+    const ComparedBody bodies[] = {{c.wanted}, {c.other, c.kind}, {kBase}, {c.state}};
+    EXPECT_EQ(Difference(bodies, kFacts).shows_change_of(0, 1, 2, 3), c.shows) << c.wanted << c.other << c.state;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::arm

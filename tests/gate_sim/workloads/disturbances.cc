@@ -189,6 +189,16 @@ void cut_replicas_off(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 2, [](SimWorld& w) { w.cut_off_replica(milliseconds(w.rng().below(30'000))); });
 }
 
+// Some beyond the membership lease, a few beyond what the others wait for what was sent.
+void freeze_replicas(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 3,
+                   [](SimWorld& w) { w.freeze_replica(milliseconds(w.rng().below(w.rng().chance(0.9) ? 25'000 : 120'000))); });
+}
+
+void set_engine_clock(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 4, [](SimWorld& w) { w.set_engine_clock_by(milliseconds(w.rng().below(300'000))); });
+}
+
 void drain(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 2, [](SimWorld& w) {
     const Duration most = seconds(1 + w.rng().below(60));
@@ -266,6 +276,8 @@ const std::vector<Disturbance>& disturbances() {
       {"engine-away-fenced", three_replicas_fenced, kCountedAloneOrNot, take_engine_away_often, Drawn::ByNameOnly},
       {"engine-fails-over", three_replicas_cut_off, kCountedAlone, fail_engine_over, Drawn::ByNameOnly},
       {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
+      {"frozen-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, freeze_replicas, Drawn::ByNameOnly},
+      {"engine-clock-jumps", three_replicas, kCountedAlone, set_engine_clock, Drawn::ByNameOnly},
   };
   return all;
 }

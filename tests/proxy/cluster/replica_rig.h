@@ -43,7 +43,7 @@ struct ReplicaRig {
                    .name_members = [](const AskedChange&) { return "/tags/a"; }});
       resources.set_sink(&replica);
       results.set_sink(&replica);
-      member = rig.log.join(replica, [this] { was_ended = true; });
+      member = rig.log.join(replica, clock, [this] { was_ended = true; });
     }
     ~Process() { member->leave(); }
 

@@ -12,6 +12,7 @@ namespace armgate::world {
 Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, SendLimits limits) {
   if (!gate_.is_cut()) {
     auto answer = co_await network_.send(request, limits);
+    co_await process_.until_it_runs();
     if (gate_.is_cut()) co_return upstream_error(ErrorKind::Reset, Sent::Maybe, "the process is gone");
     co_return std::move(answer);
   }
@@ -47,7 +48,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
 void Gate::join(const GateOptions& options) {
   share_tables(parts_, *replica_, {[this](uint64_t order) { own_clock_.pass(order); }});
   parts_.cluster = replica_.get();
-  member_ = options.log->join(*replica_, [this] { cut(); });
+  member_ = options.log->join(*replica_, own_clock_, [this] { cut(); });
 }
 
 Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice)
@@ -84,6 +85,8 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
 }
 
 Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {
+  link->served_by(own_clock_);
+  co_await own_clock_.until_it_runs();
   const uint64_t number = ++exchanges_;
   links_[number] = link;
   Receipt receipt = co_await pipeline_.serve(link->exchange, *link);

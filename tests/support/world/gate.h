@@ -70,6 +70,9 @@ class Gate {
   Clock& clock() { return clock_; }
   // In a cluster: it cannot reach the engine for so long.
   void cut_off(Duration how_long) { member_->cut_off(how_long); }
+  // In a cluster: it stands still for so long.
+  void freeze(Duration how_long) { own_clock_.freeze(how_long); }
+  GateClock& process() { return own_clock_; }
 
  private:
   static std::unique_ptr<cluster::Replica> make_replica(const GateOptions& options);
@@ -80,11 +83,13 @@ class Gate {
   // Its way to ARM.
   class Wire final : public Upstream {
    public:
-    Wire(const Gate& gate, SimClock& clock, Upstream& network) : gate_(gate), clock_(clock), network_(network) {}
+    Wire(Gate& gate, SimClock& clock, Upstream& network)
+        : gate_(gate), process_(gate.own_clock_), clock_(clock), network_(network) {}
     Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) override;
 
    private:
     const Gate& gate_;
+    GateClock& process_;
     SimClock& clock_;
     Upstream& network_;
   };

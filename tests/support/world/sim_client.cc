@@ -84,9 +84,18 @@ std::string SimClient::authorization() {
   return fmt::format("Bearer {}exp-{}", claims, std::chrono::duration_cast<std::chrono::seconds>(period * life).count());
 }
 
-void SimClient::confirm(Connection& connection) {
-  for (auto& receipt : std::exchange(connection.receipts, {})) receipt.confirm();
+void SimClient::settle(Connection& connection, void (Receipt::*settle)()) {
+  if (connection.receipts.empty()) return;
+  const auto receipts = std::make_shared<std::vector<Receipt>>(std::exchange(connection.receipts, {}));
+  GateClock& process = connection.gate->process();
+  const auto settle_all = [receipts, settle] {
+    for (Receipt& receipt : *receipts) (receipt.*settle)();
+  };
+  if (process.is_frozen()) return process.at(process.now(), settle_all);
+  settle_all();
 }
+
+void SimClient::confirm(Connection& connection) { settle(connection, &Receipt::confirm); }
 
 std::shared_ptr<SimClient::Connection> SimClient::connect(std::shared_ptr<Gate> gate) {
   if (!connection_ || connection_->gate != gate) {
@@ -148,6 +157,7 @@ Task<Got> SimClient::call(Asked asked) {
   auto gate = world_.open_gate();
   if (!gate) co_return co_await find_nobody(asked);
   auto connection = connect(std::move(gate));
+  co_await connection->gate->process().until_it_runs();
   confirm(*connection);  // the first byte of the next request
   const auto link = std::make_shared<SimLink>(world_.clock(), world_.executor());
   if (rng.chance(faults.read_slowly)) link->read_slowly(std::chrono::milliseconds(rng.below(2000)));
@@ -185,7 +195,7 @@ Task<Got> SimClient::call(Asked asked) {
   ++world_.tally()[got.whole ? fmt::format("{} {}", asked.method, got.status()) : asked.method + " broken"];
   if (!got.whole) {
     connection_ = nullptr;
-    for (auto& receipt : std::exchange(connection->receipts, {})) receipt.drop();
+    settle(*connection, &Receipt::drop);
   } else if (habits_.tunnels == Habits::Tunnels::NewPerRequest || link->gone()) {
     // The end of the connection travels like everything else: the next request may be faster.
     connection_ = nullptr;

@@ -77,6 +77,8 @@ class SimClient {
   };
   static Task<void> serve(SimWorld& world, std::shared_ptr<SimLink> link, std::shared_ptr<Connection> connection);
   Task<Got> find_nobody(const Asked& asked);
+  // Its armgate learns of what became of the answers: by the first byte of the next request, or by the connection's end.
+  static void settle(Connection& connection, void (Receipt::*settle)());
   static void confirm(Connection& connection);
   std::shared_ptr<Connection> connect(std::shared_ptr<Gate> gate);
   Task<void> await_answer(const std::shared_ptr<SimLink>& link);

@@ -7,18 +7,23 @@ Result<void> SimLink::state() const {
   return {};
 }
 
+Task<void> SimLink::take_time() {
+  if (slowness_ > Duration{}) co_await clock_.sleep_for(slowness_);
+  if (server_ != nullptr) co_await server_->until_it_runs();
+}
+
 Task<Result<void>> SimLink::write_head(const arm::ResponseHead& head, BodyLength length) {
   ++heads_;
   begun_ = clock_.now();
   promised_ = length;
-  if (slowness_ > Duration{}) co_await clock_.sleep_for(slowness_);
+  co_await take_time();
   answer_.head = head;
   co_return state();
 }
 
 Task<Result<void>> SimLink::write_body(std::string_view piece) {
   answer_.body.append(piece);
-  if (slowness_ > Duration{}) co_await clock_.sleep_for(slowness_);
+  co_await take_time();
   co_return state();
 }
 
@@ -43,9 +48,17 @@ void SimLink::watch(Waiter* waiter, uint32_t bits) {
 
 void SimLink::leave(Leaving how) {
   leaving_ = how;
+  if (server_ != nullptr && server_->is_frozen()) {
+    server_->at(clock_.now(), [self = shared_from_this()] { self->notice(); });
+  } else {
+    notice();
+  }
+  if (how == Leaving::Reset) client_.signal(kEnded);
+}
+
+void SimLink::notice() {
   presence_->gone = true;
   if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
-  if (how == Leaving::Reset) client_.signal(kEnded);
 }
 
 void SimLink::close() {

@@ -7,19 +7,20 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "proxy/async/waiter.h"
 #include "proxy/request/exchange.h"
 #include "proxy/seams/client_link.h"
-#include "tests/support/world/sim_clock.h"
+#include "tests/support/world/gate_clock.h"
 
 namespace armgate::world {
 
 // How a client ends its side of a connection before it has its answer.
 enum class Leaving { Stays, HalfClosed, Reset };
 
-class SimLink final : public ClientLink {
+class SimLink final : public ClientLink, public std::enable_shared_from_this<SimLink> {
  public:
   static constexpr uint32_t kEnded = 1;
 
@@ -44,6 +45,8 @@ class SimLink final : public ClientLink {
 
   void leave(Leaving how);
   void close();  // armgate's side is about to end
+  // By a process that may stand still: it notices what its client does when it runs.
+  void served_by(GateClock& server) { server_ = &server; }
   void read_slowly(Duration per_write) { slowness_ = per_write; }
   void lose_answer() { loses_answer_ = true; }  // the connection breaks when the answer is on its way
 
@@ -58,8 +61,11 @@ class SimLink final : public ClientLink {
 
  private:
   Result<void> state() const;
+  Task<void> take_time();  // for one write
+  void notice();           // its server does, that the client has left
 
   SimClock& clock_;
+  GateClock* server_ = nullptr;
   Waiter client_;
   Waiter* watcher_ = nullptr;
   uint32_t watcher_bits_ = 0;

@@ -9,8 +9,8 @@ namespace armgate::world {
 
 using cluster::Row;
 
-std::shared_ptr<SimLog::Member> SimLog::join(cluster::Replica& replica, std::function<void()> end) {
-  auto member = std::make_shared<Member>(*this, replica, std::move(end));
+std::shared_ptr<SimLog::Member> SimLog::join(cluster::Replica& replica, GateClock& clock, std::function<void()> end) {
+  auto member = std::make_shared<Member>(*this, replica, clock, std::move(end));
   lives_[replica.id()] = {clock_.now() + faults_.membership_lease, clock_.now()};
   members_.push_back(member);
   member->begin();
@@ -97,9 +97,18 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
     const auto member = known.lock();
     if (!member || (member->replica_ != nullptr && member->replica_->id() == author) || rng_.chance(faults_.lost_signal))
       continue;
-    clock_.at(now + way(rng_), [member] { member->hear(); });
+    member->at(now + way(rng_), [member] { member->hear(); });
   }
   return done;
+}
+
+void SimLog::Member::at(TimePoint when, std::function<void()> event) {
+  log_.clock_.at(when, [self = shared_from_this(), event = std::move(event)]() mutable {
+    if (self->process_ != nullptr && self->process_->is_frozen()) {
+      return self->at(self->process_->runs_again(), std::move(event));
+    }
+    event();
+  });
 }
 
 void SimLog::Member::begin() {
@@ -129,11 +138,11 @@ void SimLog::Member::hear() {
 
 void SimLog::Member::wake() {
   if (std::exchange(busy_, true)) return;
-  log_.clock_.at(log_.clock_.now(), [self = shared_from_this()] { self->do_round(); });
+  at(log_.clock_.now(), [self = shared_from_this()] { self->do_round(); });
 }
 
 void SimLog::Member::beat() {
-  log_.clock_.at(log_.clock_.now() + log_.faults_.membership_lease / 10, [self = shared_from_this()] {
+  at(log_.clock_.now() + log_.faults_.membership_lease / 10, [self = shared_from_this()] {
     if (self->replica_ == nullptr) return;
     self->replica_->look_at_askers();
     self->wake();
@@ -147,7 +156,7 @@ void SimLog::Member::do_round() {
   const TimePoint asked = log_.clock_.now();
   const TimePoint reached = std::max(log_.away_until_, cut_until_);
   if (asked < reached) {
-    log_.clock_.at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->do_round(); });
+    at(std::min(reached, asked + std::chrono::seconds(1)), [self = shared_from_this()] { self->do_round(); });
   } else if (replica_->positions().is_due(asked, log_.faults_.membership_lease / 10)) {
     learn();
   } else {
@@ -157,9 +166,9 @@ void SimLog::Member::do_round() {
 
 void SimLog::Member::learn() {
   const TimePoint asked = log_.clock_.now();
-  log_.clock_.at(asked + log_.way(log_.questions_), [self = shared_from_this(), asked] {
+  at(asked + log_.way(log_.questions_), [self = shared_from_this(), asked] {
     SimLog& log = self->log_;
-    log.clock_.at(log.clock_.now() + log.way(log.questions_), [self, asked, told = log.time()] {
+    self->at(log.clock_.now() + log.way(log.questions_), [self, asked, told = log.time()] {
       if (self->replica_ == nullptr) return;
       self->replica_->positions().learn(asked, self->log_.clock_.now(), told);
       self->do_round();
@@ -170,7 +179,7 @@ void SimLog::Member::learn() {
 // There, the commit, and back.
 void SimLog::Member::append() {
   const TimePoint asked = log_.clock_.now();
-  log_.clock_.at(asked + log_.way(log_.rng_), [self = shared_from_this(), asked] {
+  at(asked + log_.way(log_.rng_), [self = shared_from_this(), asked] {
     if (self->replica_ == nullptr) return;
     SimLog& log = self->log_;
     const auto batch = self->replica_->next_batch();
@@ -178,7 +187,7 @@ void SimLog::Member::append() {
     if (done == Appended::Dead) return self->end_();
     const bool is_lost = done == Appended::NotYet || log.rng_.chance(log.faults_.lost_reply);
     const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way(log.rng_));
-    log.clock_.at(back, [self, asked, is_lost] {
+    self->at(back, [self, asked, is_lost] {
       if (self->replica_ == nullptr) return;
       if (is_lost) return self->do_round();
       self->replica_->confirm(asked, self->log_.clock_.now());

@@ -16,27 +16,9 @@
 
 #include "base/rng.h"
 #include "proxy/cluster/replica.h"
-#include "tests/support/world/sim_clock.h"
+#include "tests/support/world/gate_clock.h"
 
 namespace armgate::world {
-
-// One order of moments for each process, as no two processes have one in common.
-class GateClock final : public Clock {
- public:
-  explicit GateClock(SimClock& world) : world_(world) {}
-  TimePoint now() const override { return world_.now(); }
-  WallTime wall() const override { return world_.wall(); }
-  Moment next_moment() override { return {++moments_, world_.now()}; }
-  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override {
-    return world_.call_at(executor, when, std::move(callback));
-  }
-  Task<void> sleep_until(TimePoint when) override { return world_.sleep_until(when); }
-  void pass(uint64_t order) { moments_ = std::max(moments_, order); }
-
- private:
-  SimClock& world_;
-  uint64_t moments_ = 0;
-};
 
 struct LogFaults {
   Duration way_max = std::chrono::milliseconds(5);  // to the engine, and back
@@ -55,8 +37,9 @@ class SimLog {
   cluster::ReplicaId next_id() { return ++ids_; }
   const LogFaults& faults() const { return faults_; }
   TimePoint began() const { return began_; }  // nothing is missing since
-  // From now on the replica tells and hears. `end`: it was found dead. It must call leave() before its replica dies.
-  std::shared_ptr<Member> join(cluster::Replica& replica, std::function<void()> end);
+  // From now on the replica, whose clock that is, tells and hears. `end`: it was found dead. It must call leave() before its
+  // replica dies.
+  std::shared_ptr<Member> join(cluster::Replica& replica, GateClock& clock, std::function<void()> end);
   // Nobody gets there, for so long.
   void away(Duration how_long) { away_until_ = clock_.now() + how_long; }
   // For as long as `lag` the standby hears nothing, and commits wait for it. Then it is promoted, which takes a while too.
@@ -109,15 +92,20 @@ class SimLog {
 
 class SimLog::Member : public std::enable_shared_from_this<Member> {
  public:
-  Member(SimLog& log, cluster::Replica& replica, std::function<void()> end)
-      : log_(log), replica_(&replica), end_(std::move(end)) {}
-  void leave() { replica_ = nullptr; }
+  Member(SimLog& log, cluster::Replica& replica, GateClock& clock, std::function<void()> end)
+      : log_(log), replica_(&replica), process_(&clock), end_(std::move(end)) {}
+  void leave() {
+    replica_ = nullptr;
+    process_ = nullptr;
+  }
   // It cannot reach the engine, for so long.
   void cut_off(Duration how_long) { cut_until_ = log_.clock_.now() + how_long; }
 
  private:
   friend class SimLog;
   void begin();
+  // What happens to it at that moment, or as soon as its process runs again.
+  void at(TimePoint when, std::function<void()> event);
   void wake();
   void do_round();
   void learn();
@@ -128,6 +116,7 @@ class SimLog::Member : public std::enable_shared_from_this<Member> {
 
   SimLog& log_;
   cluster::Replica* replica_;
+  GateClock* process_;
   const std::function<void()> end_;
   bool busy_ = false;
   TimePoint cut_until_{};

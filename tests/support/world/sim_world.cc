@@ -112,6 +112,22 @@ void SimWorld::cut_off_replica(Duration how_long) {
   start_missing(how_long + std::chrono::seconds(15));
 }
 
+void SimWorld::freeze_replica(Duration how_long) {
+  const auto open = open_replicas();
+  if (unfinished_.empty() || open.empty()) return;
+  trace_.add(clock_.now(), "a replica stands still");
+  ++tally_["replicas that stood still"];
+  open[rng_.below(open.size())]->freeze(how_long);
+  start_missing(how_long + std::chrono::seconds(15));
+}
+
+void SimWorld::set_engine_clock_by(Duration step) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "the engine's clock is set");
+  ++tally_["times that the engine's clock was set"];
+  log_.set_clock_by(step);
+}
+
 // Who was found dead ends, and whoever watches over it starts another.
 void SimWorld::start_missing(Duration later) {
   clock_.at(clock_.now() + later, [this] {

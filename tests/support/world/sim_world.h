@@ -81,11 +81,14 @@ class SimWorld {
   // Ends what was begun, at most until `most` is over, then goes.
   void drain(Duration most, Duration down);
   void use_rules(std::vector<rules::Rule> rules);
-  // One replica of a cluster dies, and another begins; it cannot reach the engine; nobody can; the engine's standby is promoted.
+  // One replica of a cluster dies, and another begins; it cannot reach the engine; it stands still; nobody reaches the engine; its
+  // standby is promoted; its clock is set forwards.
   void kill_replica(Duration down);
   void cut_off_replica(Duration how_long);
+  void freeze_replica(Duration how_long);
   void engine_away(Duration how_long);
   void fail_engine_over(Duration lag, Duration away);
+  void set_engine_clock_by(Duration step);
   Executor executor() { return loop_.get_executor(); }
   uint64_t next_number() { return ++numbers_; }
   std::map<std::string, uint64_t>& tally() { return tally_; }  // what clients got, for the coverage report

@@ -63,6 +63,7 @@ enum class Mutant {
   BodiesKnownByUrl,     // a body that is shown again is taken for what was shown last at its URL
   AnyPassesUnrecorded,  // writes without a precondition of their own pass, too, while nothing can be recorded
   UnrecordedUntold,     // what passed so is not told when the engine is back
+  PerhapsDeadSends,     // one sends although the others may have found it dead
   OthersNotMet,         // a write is looked at before it is known what others told
   RetryWithoutWriting,  // of the engine: what is there already is confirmed although no standby has it
   EngineLosesTail,      // of the engine: what it acknowledged is not there after a failover

@@ -69,9 +69,12 @@ std::optional<Outcome> answered_elsewhere(const Write& write) {
 bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }
 
 SendLimits limits_of_one(const Parts& parts, TimePoint deadline) {
-  return parts.cluster == nullptr ? SendLimits(deadline) : parts.cluster->limits_of_one(deadline);
+  const bool is_unlimited = parts.cluster == nullptr || is_mutant(Mutant::PerhapsDeadSends);
+  return is_unlimited ? SendLimits(deadline) : parts.cluster->limits_of_one(deadline);
 }
 
-bool may_send(const Parts& parts) { return parts.cluster == nullptr || parts.cluster->may_send(); }
+bool may_send(const Parts& parts) {
+  return parts.cluster == nullptr || parts.cluster->may_send() || is_mutant(Mutant::PerhapsDeadSends);
+}
 
 }  // namespace armgate

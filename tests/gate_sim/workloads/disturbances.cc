@@ -122,6 +122,13 @@ void three_replicas_fenced(WorldOptions& options, Rng& rng) {
   options.clients.names_base = 0.3 + 0.7 * rng.unit();
 }
 
+// What one had under way when it was found dead may still be on its way for a short time only.
+void three_replicas_that_freeze(WorldOptions& options, Rng& rng) {
+  three_replicas_cut_off(options, rng);
+  options.log.membership_lease = seconds(4);
+  options.log.quiet = seconds(4);
+}
+
 // Between what happens and what the others know of it time passes.
 void three_replicas_far_away(WorldOptions& options, Rng& rng) {
   options.replicas = 3;
@@ -189,10 +196,9 @@ void cut_replicas_off(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 2, [](SimWorld& w) { w.cut_off_replica(milliseconds(w.rng().below(30'000))); });
 }
 
-// Some beyond the membership lease, a few beyond what the others wait for what was sent.
+// Most beyond the membership lease, many until the others wait no more for what it had under way.
 void freeze_replicas(SimWorld& world, const Subject&) {
-  at_drawn_moments(world, 3,
-                   [](SimWorld& w) { w.freeze_replica(milliseconds(w.rng().below(w.rng().chance(0.9) ? 25'000 : 120'000))); });
+  at_drawn_moments(world, 20, [](SimWorld& w) { w.freeze_replica(milliseconds(w.rng().below(25'000))); });
 }
 
 void set_engine_clock(SimWorld& world, const Subject&) {
@@ -276,7 +282,7 @@ const std::vector<Disturbance>& disturbances() {
       {"engine-away-fenced", three_replicas_fenced, kCountedAloneOrNot, take_engine_away_often, Drawn::ByNameOnly},
       {"engine-fails-over", three_replicas_cut_off, kCountedAlone, fail_engine_over, Drawn::ByNameOnly},
       {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
-      {"frozen-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, freeze_replicas, Drawn::ByNameOnly},
+      {"frozen-replicas", three_replicas_that_freeze, kCountedAloneOrForgotten, freeze_replicas, Drawn::ByNameOnly},
       {"engine-clock-jumps", three_replicas, kCountedAlone, set_engine_clock, Drawn::ByNameOnly},
   };
   return all;

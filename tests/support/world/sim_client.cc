@@ -183,6 +183,7 @@ Task<Got> SimClient::call(Asked asked) {
   if (!connection->gate->accepts()) co_return co_await find_nobody(asked);
 
   world_.checkers().served(*link);
+  if (world_.options().replicas > 0) world_.trace().add(world_.clock().now(), "  through replica {}", connection->gate->life());
   spawn(world_.executor(), serve(world_, link, connection));
   co_await await_answer(link);
   if (link->answer_lost()) ++world_.tally()[fmt::format("fault: answer undelivered @ {}", stage_of(*link))];

@@ -115,9 +115,10 @@ void SimWorld::cut_off_replica(Duration how_long) {
 void SimWorld::freeze_replica(Duration how_long) {
   const auto open = open_replicas();
   if (unfinished_.empty() || open.empty()) return;
-  trace_.add(clock_.now(), "a replica stands still");
+  const auto& one = open[rng_.below(open.size())];
+  trace_.add(clock_.now(), "replica {} stands still for {} ms", one->life(), whole_milliseconds(how_long));
   ++tally_["replicas that stood still"];
-  open[rng_.below(open.size())]->freeze(how_long);
+  one->freeze(how_long);
   start_missing(how_long + std::chrono::seconds(15));
 }
 

@@ -62,7 +62,7 @@ std::vector<AskedInDoubt> asked_in_doubt_on(const Write& write, std::string_view
   });
 }
 
-// Whether the state has a change that this write makes to its base, whichever that is, where the other asked for something else.
+// Whether the state has a change that this write makes to each of its possible bases, where the other asked for something else.
 bool shows_change_of(const Write& write, const AskedInDoubt& other, const SeenState& state) {
   enum : size_t { kWanted, kOther, kState, kBases };
   const size_t most = write.parts.shared.options.body_keep_max;

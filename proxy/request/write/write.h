@@ -124,7 +124,7 @@ Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const 
 Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id);
 Hash128 write_key_of(const Write& write);
 // Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its
-// actors may have sent. `in_doubt_on`: what was sent with that ETag, and may have had no effect, does not count; empty: it does.
+// actors may have sent. `in_doubt_on`: what was sent with that ETag and may have had no effect does not count; empty: all does.
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view in_doubt_on = {});
 // The same beside the write with that key.
 bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view in_doubt_on = {});

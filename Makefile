@@ -19,7 +19,7 @@ test: ## run every test: unit, simulation, sanitizers, house rules, end to end
 soak: ## run simulated worlds under fresh seeds on all processors (ARGS="--for 600" is the default)
 	@scripts/setup build test
 	@scripts/build release gate_sim
-	@build/release/tests/gate_sim --seeds $$(od -An -N5 -tu8 /dev/urandom | tr -d ' ').. --jobs $$(nproc) --tail 20 --for 600 $(ARGS)
+	@TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES=$$((1 << 30)) build/release/tests/gate_sim --seeds $$(od -An -N5 -tu8 /dev/urandom | tr -d ' ').. --jobs $$(nproc) --tail 20 --for 600 $(ARGS)
 
 fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS=600: for longer)
 	@scripts/setup build fuzz

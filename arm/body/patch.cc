@@ -65,6 +65,18 @@ class Members {
   std::unordered_map<std::string, At> by_name_;
 };
 
+// An order about what it names, and no copy of it: "Merge" and "Delete" of Microsoft.Resources/tags, whose "Replace" is a copy
+// (REST reference, "Tags - Update At Scope").
+bool is_order(const Text& patch) {
+  bool found = false;
+  for_each_member(patch.root(), [&](std::string_view name, const At& at) {
+    std::string_view operation;
+    if (name != "operation" || at.value.get(operation) != simdjson::SUCCESS) return;
+    found = equal_ignoring_case(operation, "Merge") || equal_ignoring_case(operation, "Delete");
+  });
+  return found;
+}
+
 enum class Kind { Object, Container, Leaf };
 
 // Null takes a map away as a whole, with what others have put into it.
@@ -180,6 +192,7 @@ std::optional<std::string> patched_state(std::string_view state, std::string_vie
 bool may_be_copy(std::string_view patch, std::string_view base, const BodyFacts& facts) {
   const Text asked(patch), before(base);
   if (!asked.is_readable() || !before.is_readable()) return true;
+  if (is_order(asked)) return false;
   Leaves leaves;
   look_at(asked.root(), before.root(), before.root(), facts.top(), leaves);
   return leaves.has_container || (leaves.repeats && leaves.changes);

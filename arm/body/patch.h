@@ -31,7 +31,7 @@ std::optional<std::string> patched_part(std::string_view state, std::string_view
 std::optional<std::string> patched_state(std::string_view state, std::string_view patch, const BodyFacts& facts);
 
 // Whether what others have changed since `base` may matter to the PATCH: it has a map or an array, or it repeats values of the
-// base beside a change. What cannot be read may be anything.
+// base beside a change. What cannot be read may be anything. An "operation" (Merge, Delete) on what it names is no copy of it.
 bool may_be_copy(std::string_view patch, std::string_view base, const BodyFacts& facts);
 
 // Whether it repeats, beside a change of its own, the value of a leaf in `base` that has another one in `there`.

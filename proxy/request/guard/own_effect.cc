@@ -40,6 +40,11 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
   });
   if (!earlier.sent) return std::nullopt;
   send_merged(write, earlier.sent->bytes, earlier.base);
+  const arm::ComparedBody bodies[] = {{write.exchange.clients_body()}, {write.exchange.request.body}};
+  auto kept = arm::Difference(bodies, *body_facts(write.plan)).changed(0, 1, arm::Difference::kNodesMax);
+  write.report().merged.count = kept.size();
+  kept.resize(std::min(kept.size(), arm::Difference::kPointersMax));
+  write.report().merged.pointers = std::move(kept);
   return earlier.entry;
 }
 
@@ -111,7 +116,7 @@ bool asks_for_exactly(const Write& write, const SeenState& state) {
 }
 
 bool is_own_effect(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
-  if (!state.exists()) return false;
+  if (!state.exists() || state.api_version != write.plan.target.api_version) return false;
   if (shows_what_was_sent(write, known_since, etag, state)) return true;
   const auto merged = write.exchange.clients_own ? std::nullopt : take_up_merge(write);
   if (!merged) return false;

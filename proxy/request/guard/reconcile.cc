@@ -93,23 +93,10 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
   co_return std::move(seen);
 }
 
+View own_view(const Write& write) { return {write.head().target, write.plan.target.api_version}; }
+
 // The ETag, where it proves that nothing has moved.
 std::string proof_in(const Write& write, const SeenState& there) { return write.etag_tells_all() ? there.etag : std::string(); }
-
-// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each
-// is one more GET under the lock.
-Task<void> read_other_versions(const Write& write, SeenState& there) {
-  auto others = views(write, proof_in(write, there));
-  std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
-  others.resize(std::min(others.size(), write.parts.shared.options.versions_compared_max));
-  for (const View& view : others) {
-    const uint64_t asked = write.parts.clock.next_moment().order;
-    auto other = co_await read_at(write, view);
-    // It may have moved meanwhile, or be an older state.
-    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, asked);
-    if (is_same) there.elsewhere.push_back({std::move(other->api_version), std::move(other->body)});
-  }
-}
 
 // What ARM says of the client's own token: its challenge is what the client needs to get another (401), and a right that is
 // missing does not come by asking again (403).
@@ -156,12 +143,27 @@ std::vector<View> views(const Write& write, std::string_view etag_there) {
     const bool is_new = std::ranges::find(found, base.api_version, &View::api_version) == found.end();
     if (!is_proven && is_comparable && is_new) found.push_back({base.target, base.api_version});
   }
-  if (found.empty()) found.push_back({write.head().target, write.plan.target.api_version});
+  if (found.empty()) found.push_back(own_view(write));
   return found;
 }
 
+Task<void> read_other_versions(const Write& write, SeenState& there) {
+  auto others = views(write, proof_in(write, there));
+  std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
+  others.resize(std::min(others.size(), write.parts.shared.options.versions_compared_max));
+  for (const View& view : others) {
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto other = co_await read_at(write, view);
+    // It may have moved meanwhile, or be an older state.
+    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, asked);
+    if (is_same) there.elsewhere.push_back({std::move(other->api_version), std::move(other->body)});
+  }
+}
+
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable) {
-  const View newest = views(write).front();
+  // What an earlier sending has made of the resource shows at the write's own api-version.
+  const bool may_be_done = write.ledger().maybe_applied(write.sending);
+  const View newest = may_be_done ? own_view(write) : views(write).front();
   while (true) {
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_at(write, newest);

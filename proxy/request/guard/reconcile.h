@@ -31,10 +31,15 @@ inline Unreadable unreadable_for(const Write& write) {
   return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Returned : Unreadable::TryLater;
 }
 
-// What is there, as the newest possible base was read, and at a few other api-versions if it takes that; or how the write ends
+// What is there, as the newest possible base was read (or at the write's own api-version, if an earlier sending of it may have
+// been carried out), and at a few other api-versions if it takes that; or how the write ends
 // because that is not to be known. A read in which an accepted write is missing is made again, within the client's queue
 // timeout. With Returned: also an answer that says that the client may not read. Suspends.
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
+
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those: reads
+// what is there so, too. Each is one more GET under the lock.
+Task<void> read_other_versions(const Write& write, SeenState& there);
 
 // Whether a read, asked for at that order, lacks a write that was accepted before. It is made again then, after a pause.
 bool lags(const Write& write, const SeenState& seen, uint64_t asked);

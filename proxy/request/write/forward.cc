@@ -120,7 +120,7 @@ Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Err
 
 Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
   const PlainBytes body = readable(write, answer);
-  const bool own = write.rule() == policy::BaseRule::OwnPrecondition;
+  const bool own = write.keeps_own_precondition();
   const auto facts =
       policy::classify_error(write.exchange.planned.made_under->errors(), answer.head, body.text(),
                              own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent, write.parts.clock.wall());

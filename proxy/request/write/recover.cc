@@ -197,6 +197,15 @@ Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState&
                  "answer-lost-state-moved", verdict, creates ? nullptr : &now);
 }
 
+// A DELETE whose answer was lost: it is gone.
+Outcome was_removed(const Write& write) {
+  Outcome outcome{Outcome::Kind::Accepted, {}, {}};
+  outcome.answer.head.status = 204;
+  write.report().reason = "answer-recovered-by-reading";
+  write.report().altered = true;
+  return outcome;
+}
+
 // What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so,
 // nothing goes before the lost one can take effect no more.
 Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) {
@@ -211,12 +220,15 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) 
     }
     const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || shows_lost_sending(write, attempts, *now);
     if (taken_for_ours) co_return was_ours(write, *std::move(now));
-    // Its ETag is not there any more, or what it would make is.
-    if (is_guarded) co_return decide_again(write, attempts, *now);
+    if (write.plan.operation == arm::OperationKind::Delete && now->absent()) co_return was_removed(write);
     // A client's own precondition is for ARM to judge.
     const bool is_decidable = !write.is_meant_anyway() && write.rule() != policy::BaseRule::OwnPrecondition;
     const TimePoint at = write.parts.clock.now();
-    if (is_decidable && at >= settled_at) co_return decide_again(write, attempts, *now);
+    // Guarded: its ETag is not there any more, or what it would make is.
+    if (is_guarded || (is_decidable && at >= settled_at)) {
+      if (now->exists()) co_await read_other_versions(write, *now);
+      co_return decide_again(write, attempts, *now);
+    }
     auto end = ClientWait::End::TimeUp;
     if (is_decidable) end = co_await pause_counted(write, std::min<Duration>(kLostPause, settled_at - at));
     if (end != ClientWait::End::Ready)
@@ -231,13 +243,7 @@ Task<Step<void>> after_lost_delete(const Write& write) {
   while (true) {
     const auto now = co_await see(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
-    if (now->absent()) {
-      Outcome outcome{Outcome::Kind::Accepted, {}, {}};
-      outcome.answer.head.status = 204;
-      write.report().reason = "answer-recovered-by-reading";
-      write.report().altered = true;
-      co_return std::move(outcome);
-    }
+    if (now->absent()) co_return was_removed(write);
     const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
     if (!underway && write.parts.clock.now() >= settled_at) {
       write.report().reason = "answer-lost-state-unmoved";
@@ -320,8 +326,11 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
 
 Task<Step<void>> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
   if (attempts.maybe_applied) {
-    auto state = co_await see(write);
-    if (state && is_ours(write, attempts, *state)) co_return was_ours(write, *std::move(state));
+    auto state = co_await see_up_to_date(write);
+    // A read that shows nothing of what ARM has just named lags.
+    if (!state || state->absent())
+      co_return unknown(write, "ARM's answer was lost, and what it says is there now could not be read.");
+    if (is_ours(write, attempts, *state)) co_return was_ours(write, *std::move(state));
   }
   co_return refused_by_arm(write, std::move(answer), "created-meanwhile");
 }

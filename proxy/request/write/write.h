@@ -52,6 +52,10 @@ struct Write {
   // True if nothing that its client was shown can tell whether it is stale.
   bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
   // True if it is compared with what its client was shown.
+  // True if a precondition of its client's goes to ARM as it is, whose answer is then the client's.
+  bool keeps_own_precondition() const {
+    return has_own_precondition && (!replaces || rule() == policy::BaseRule::OwnPrecondition);
+  }
   bool has_bases() const { return replaces && !is_unconditional() && rule() != policy::BaseRule::OwnPrecondition; }
   bool may_carry_etag() const {
     const bool is_put = plan.operation == arm::OperationKind::Put;

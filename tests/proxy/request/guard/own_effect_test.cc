@@ -1,6 +1,7 @@
 // Whose doing a state is: a write may have been done without its answer, and so may another's that asks for the very same.
 #include "proxy/request/guard/own_effect.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/stage_rig.h"
@@ -93,6 +94,52 @@ TEST(OwnEffect, IsWhatNobodyElseWasInDoubtOf) {
   const auto only = race.rig.ask("two", put(kScaleSet), kWanted);
   EXPECT_EQ(only.head.status, 200);
   EXPECT_EQ(only.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+}
+
+// A client that reads at one api-version and writes at another, of a type without ETags.
+struct TwoVersions {
+  static std::string at(std::string_view version) {
+    return fmt::format("/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version={}",
+                       version);
+  }
+  explicit TwoVersions(bool takes_effect) {
+    rig.arm_lives([this, takes_effect](const arm::Request& request) {
+      const bool is_put = request.head.method == arm::Method::Put;
+      Step step;
+      step.expected = request.head.method_token;
+      const bool is_lost = is_put && ++puts == 1;
+      if (is_put && (takes_effect || !is_lost)) capacity = 2;
+      const bool is_newer = request.head.target.ends_with("2023-03-01");
+      step.body = fmt::format(R"({{"sku":{{"capacity":{}}},"properties":{{{}"provisioningState":"Succeeded"}}}})", capacity,
+                              is_newer ? R"("added":"x",)" : "");
+      if (is_lost && takes_effect) step.status = 503;
+      if (is_lost && !takes_effect) step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
+      return step;
+    });
+    rig.ask("one", get(at("2023-03-01")));
+  }
+  arm::Response write() { return rig.ask("one", put(at("2022-08-01")), kWanted); }
+
+  StageRig rig;
+  int puts = 0;
+  int capacity = 1;
+};
+
+TEST(OwnEffect, IsShownAtTheApiVersionOfTheWrite) {
+  TwoVersions race(true);
+  EXPECT_EQ(race.write().head.status, 503);
+  const auto again = race.write();
+  EXPECT_EQ(again.head.status, 200) << again.head.fields.get("x-armgate-reason");
+  EXPECT_EQ(again.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+  EXPECT_EQ(again.body.find("added"), std::string::npos) << again.body;
+  EXPECT_EQ(race.puts, 1);
+}
+
+TEST(OwnEffect, OfAnotherApiVersionsBaseIsLookedForThereAfterALostAnswer) {
+  TwoVersions race(false);
+  const auto answer = race.write();
+  EXPECT_EQ(answer.head.status, 200) << answer.head.fields.get("x-armgate-reason");
+  EXPECT_EQ(race.puts, 2);
 }
 
 }  // namespace

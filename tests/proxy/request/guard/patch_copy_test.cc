@@ -79,11 +79,13 @@ TEST(PatchCopy, TagsOfAStateThatWasNotKeptGoIfNothingMoved) {
   }
 }
 
+const std::string kTagsOnly =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/providers/Microsoft.Resources/tags/"
+    "default?api-version=2021-04-01";
+
 // {"operation": "Delete"} of what another added would remove that.
 TEST(PatchCopy, AnOrderAboutTagsIsNoCopyOfThem) {
-  const std::string tags =
-      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/providers/Microsoft.Resources/tags/"
-      "default?api-version=2021-04-01";
+  const std::string& tags = kTagsOnly;
   for (const char* order : {R"({"operation":"Delete","properties":{"tags":{"b":"2"}}})",
                             R"({"operation":"Merge","properties":{"tags":{"a":"1"}}})"}) {
     StageRig rig;
@@ -93,6 +95,17 @@ TEST(PatchCopy, AnOrderAboutTagsIsNoCopyOfThem) {
     EXPECT_EQ(rig.ask("one", patch(tags), order).head.status, 200);
     EXPECT_EQ(rig.seen().back().body, order);
   }
+}
+
+TEST(PatchCopy, ReplacingAllTagsIsACopyOfThem) {
+  StageRig rig;
+  rig.arm(get(kTagsOnly), 200, {}, R"({"properties":{"tags":{"a":"1"}}})");
+  rig.arm(get(kTagsOnly), 200, {}, R"({"properties":{"tags":{"a":"1","theirs":"1"}}})");
+  rig.arm(patch(kTagsOnly), 200, {}, "{}");
+  rig.ask("one", get(kTagsOnly));
+  const auto answer = rig.ask("one", patch(kTagsOnly), R"({"operation":"Replace","properties":{"tags":{"a":"1","mine":"1"}}})");
+  EXPECT_EQ(answer.head.status, 200) << answer.body;
+  EXPECT_EQ(rig.seen().back().body, R"({"properties":{"tags":{"a":"1","theirs":"1","mine":"1"}},"operation":"Replace"})");
 }
 
 TEST(PatchCopy, WithoutMergingItIsRefused) {

@@ -133,6 +133,17 @@ TEST_F(Conflicts, AMismatchOfTheClientsOwnETagIsItsOwnBusiness) {
   EXPECT_EQ(rig.ask("one", put(kSubnet), kWanted).head.status, 200) << "a race inside the service";
 }
 
+TEST_F(Conflicts, AMismatchOfTheClientsOwnETagOnADeleteOrAPatchIsToo) {
+  const auto body = refused("EtagMismatch");
+  for (const std::string& request : {delete_of(kSubnet), patch(kSubnet)}) {
+    rig.arm(request, 409, {}, body);
+    const auto answer =
+        rig.ask("one", request, request.starts_with("PATCH") ? R"({"tags":{"a":"b"}})" : "", {{"If-Match", "W/\"1\""}});
+    EXPECT_EQ(answer.body, body) << request;
+    EXPECT_EQ(answer.head.status, 409) << request;
+  }
+}
+
 TEST_F(Conflicts, WithoutTheTableNothingIsSentAgain) {
   rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{
                                  *rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->plan->rule}),

@@ -36,6 +36,20 @@ TEST(LostAnswer, OfAGuardedPutThatTookEffectIsRecoveredByReading) {
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
 }
 
+TEST(LostAnswer, OfAGuardedDeleteThatTookEffectIsRecoveredByReading) {
+  StageRig rig;
+  rules::Rule rule = *rig.shared().rules.make_plan(arm::Method::Put, kScaleSet)->plan->rule;
+  rule.guard.methods = {arm::OperationKind::Put, arm::OperationKind::Delete};
+  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{rule}), rules::Mode::Protect);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm_fails("DELETE " + std::string(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 404, {}, "{}");
+  rig.ask("one", get(kScaleSet));
+  const auto answer = rig.ask("one", "DELETE " + std::string(kScaleSet));
+  EXPECT_EQ(answer.head.status, 204) << answer.body;
+  EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"1\"");
+}
+
 const std::string kDone = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Updating"}})";
 

@@ -10,6 +10,7 @@
 #include "arm/operation.h"
 #include "arm/resource_id.h"
 #include "base/mutant.h"
+#include "base/text.h"
 #include "json/scan.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
@@ -95,6 +96,25 @@ policy::StateShown shown_to(const Parts& parts, const Client& client, const Exch
   return shown;
 }
 
+// What a read asks for beside its api-version, as it stands in its URL: with it ARM shows the state in another way ($expand).
+// That is compared as the state at another api-version is, by reading it so. Empty: nothing.
+std::string options_of(std::string_view target) {
+  std::string options;
+  for (size_t at = target.find('?'); at != target.npos;) {
+    const size_t next = target.find('&', at + 1);
+    const std::string_view option = target.substr(at + 1, next == target.npos ? next : next - at - 1);
+    const bool is_version = equal_ignoring_case(option.substr(0, option.find('=')), "api-version");
+    if (!option.empty() && !is_version) (options += '&') += option;
+    at = next;
+  }
+  return options;
+}
+
+// Members that it does not name are left out (OData, System Query Option $select): nobody builds a whole on that.
+bool selects_members(std::string_view options) {
+  return contains_ignoring_case(options, "&$select=") || contains_ignoring_case(options, "&%24select=");
+}
+
 Showing remember(const Parts& parts, const KeyedPlan& plan, policy::StateShown shown) {
   const Showing showing{shown.client, plan.resource_key, shown.at.order, Showing::What::State};
   parts.shared.resources.apply(plan.resource_key, std::move(shown));
@@ -133,14 +153,17 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
   const auto is_known = [](const policy::History& history) { return history.is_read_by_post(); };
   if (plan.operation == arm::OperationKind::ReadAction && !parts.shared.resources.ask(plan.resource_key, is_known))
     parts.shared.resources.apply(plan.resource_key, policy::ShownByPost{});
+  const std::string options = options_of(exchange.request.head.target);
+  if (head.status != 404 && selects_members(options)) return {};
   policy::StateShown shown = shown_to(parts, client, exchange, plan);
+  shown.rendering.api_version += options;
   if (head.status == 304) {
     policy::NotModified same{shown.client,
                              std::move(shown.request_id),
                              shown.asked,
                              shown.at,
                              std::string(exchange.request.head.fields.get("if-none-match")),
-                             plan.target.api_version};
+                             std::move(shown.rendering.api_version)};
     parts.shared.resources.apply(plan.resource_key, std::move(same));
     return {client.key, plan.resource_key, shown.at.order, Showing::What::State};
   }

@@ -1,6 +1,7 @@
 // Goal: which answers show a client a state, and what a request is called. Method: tables of statuses and of names.
 #include "proxy/request/read/remember.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/stage_rig.h"
@@ -50,6 +51,63 @@ TEST(Remember, ALongNameIsShortenedAndStillItsOwn) {
   EXPECT_EQ(name_of(std::string(128, 'a')), std::string(128, 'a'));
   EXPECT_EQ(name_of(std::string(129, 'a')).size(), 32u);
   EXPECT_NE(name_of(std::string(129, 'a')), name_of(std::string(129, 'a') + "b"));
+}
+
+// A type without ETags, whose state has a member more under $expand, and only its tags under $select.
+struct WithOptions {
+  static constexpr std::string_view kPlain =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2022-08-01";
+  WithOptions() {
+    rig.arm_lives([this](const arm::Request& request) {
+      Step step;
+      step.expected = request.head.method_token;
+      if (request.head.method == arm::Method::Put) body = request.body;
+      step.body = body;
+      const std::string_view target = request.head.target;
+      if (target.find("$expand") != target.npos) step.body.replace(0, 1, R"({"details":{"a":"1"},)");
+      if (target.find("$select") != target.npos) step.body = R"({"tags":{"t":"0"}})";
+      return step;
+    });
+  }
+  void read(const char* client, const std::string& options) { rig.ask(client, get(std::string(kPlain) + options)); }
+  arm::Response write(const char* client, int capacity, const std::string& tags) {
+    return rig.ask(client, put(kPlain), fmt::format(R"({{"sku":{{"capacity":{}}},"tags":{{{}}}}})", capacity, tags));
+  }
+  StageRig rig;
+  std::string body = R"({"sku":{"capacity":1},"tags":{"t":"0"}})";
+};
+
+TEST(Remember, AReadWithOptionsRefusesNobodyWhoBuildsOnOneWithout) {
+  for (const char* options : {"&$expand=details", "&$select=tags", "&%24select=tags"}) {
+    WithOptions rig;
+    for (int i = 1; i <= 3; ++i) {
+      rig.read("one", "");
+      rig.read("one", options);
+      const auto answer = rig.write("one", 1, fmt::format(R"("t":"{}")", i));
+      EXPECT_EQ(answer.head.status, 200) << options << i << answer.body;
+    }
+  }
+}
+
+TEST(Remember, APartOfTheStateIsNotTakenForTheState) {
+  WithOptions rig;
+  rig.read("ann", "");
+  rig.read("ben", "");
+  EXPECT_EQ(rig.write("ben", 2, R"("t":"0")").head.status, 200);
+  rig.read("ann", "&$select=tags");
+  EXPECT_EQ(rig.write("ann", 1, R"("t":"0","ann":"1")").head.fields.get("x-armgate-merged"), "1");
+  EXPECT_NE(rig.body.find(R"("capacity":2)"), std::string::npos) << rig.body;
+}
+
+TEST(Remember, WhatWasReadWithOptionsIsComparedSo) {
+  WithOptions rig;
+  rig.read("ann", "&$expand=details");
+  EXPECT_EQ(rig.write("ann", 1, R"("t":"0","ann":"1")").head.status, 200);
+  rig.read("ann", "&$expand=details");
+  rig.read("ben", "");
+  EXPECT_EQ(rig.write("ben", 2, R"("t":"0","ann":"1")").head.status, 200);
+  EXPECT_EQ(rig.write("ann", 1, R"("t":"0","ann":"2")").head.status, 412);
+  EXPECT_NE(rig.body.find(R"("capacity":2)"), std::string::npos) << rig.body;
 }
 
 }  // namespace

@@ -255,7 +255,9 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   const bool is_current = std::all_of(since.begin(), since.end(), [&](const auto& state) {
     return shows_the_same(*state.first, state.second, at, there, difference);
   });
-  if (!is_current) return false;
+  // What an item of a list leaves out others may have set since.
+  const bool hides_nothing = !right.last_read.is_partial || is_proven || right.newer.empty();
+  if (!is_current || !(hides_nothing || shows_as_much(right.last_read, there, facts))) return false;
   if (!asked) return true;
   if (!difference.looks_stale(*asked, olds, *read, anything)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;

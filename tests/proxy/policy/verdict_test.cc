@@ -264,6 +264,19 @@ TEST(OutcomeByRight, NotIfSomethingElseWasThereInBetween) {
   EXPECT_EQ(judged(kThree), "refused /properties/n");
 }
 
+// The item shows the same as what is there as far as it goes; what it leaves out somebody has set since.
+TEST(OutcomeByRight, NotByAnItemThatLeavesOutWhatIsThereIfSomethingWasThereSince) {
+  const BaseState item = base_of(R"({"properties":{"n":1}})", "", true);
+  Judged judged = on({item}, kTagged);
+  judged.right.may_send = true;
+  judged.right.last_read = item;
+  judged.right.newer = {base_of(kTagged)};
+  judged.others_wrote = true;
+  EXPECT_EQ(judged(R"({"properties":{"n":2},"tags":{"mine":"1"}})"), "refused");
+  judged.right.newer = {};
+  EXPECT_EQ(judged(R"({"properties":{"n":2},"tags":{"mine":"1"}})"), "by right");
+}
+
 TEST(OutcomeByRight, NotIfItLooksStaleAllTheSame) {
   Judged judged = reread(kTwo, kTwo);
   judged.right.superseded = {base_of(kPlain)};

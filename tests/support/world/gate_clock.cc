@@ -41,11 +41,9 @@ Task<void> GateClock::sleep_until(TimePoint when) {
   co_await waiter.wait();
 }
 
-void GateClock::at(TimePoint when, std::function<void()> event) {
-  world_.at(when, [this, event = std::move(event)]() mutable {
-    if (is_frozen()) return at(frozen_until_, std::move(event));
-    event();
-  });
+void GateClock::when_it_runs(std::function<void()> event) {
+  if (!is_frozen()) return event();
+  world_.at(frozen_until_, [this, event = std::move(event)]() mutable { when_it_runs(std::move(event)); });
 }
 
 Task<void> GateClock::until_it_runs() {

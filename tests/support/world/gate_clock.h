@@ -26,15 +26,14 @@ class GateClock final : public Clock {
 
   // Nothing of the process runs for so long: neither its timers, nor what comes to it from outside, which asks the next two.
   void freeze(Duration how_long) { frozen_until_ = std::max(frozen_until_, world_.now() + how_long); }
-  bool is_frozen() const { return world_.now() < frozen_until_; }
-  TimePoint runs_again() const { return frozen_until_; }
-  // What happens to the process at that moment, or as soon as it runs again.
-  void at(TimePoint when, std::function<void()> event);
+  // Does that to the process: now, or as soon as it runs again.
+  void when_it_runs(std::function<void()> event);
   // Suspends until it runs.
   Task<void> until_it_runs();
 
  private:
   class Timer;
+  bool is_frozen() const { return world_.now() < frozen_until_; }
 
   SimClock& world_;
   uint64_t moments_ = 0;

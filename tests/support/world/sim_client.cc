@@ -87,12 +87,9 @@ std::string SimClient::authorization() {
 void SimClient::settle(Connection& connection, void (Receipt::*settle)()) {
   if (connection.receipts.empty()) return;
   const auto receipts = std::make_shared<std::vector<Receipt>>(std::exchange(connection.receipts, {}));
-  GateClock& process = connection.gate->process();
-  const auto settle_all = [receipts, settle] {
+  connection.gate->process().when_it_runs([receipts, settle] {
     for (Receipt& receipt : *receipts) (receipt.*settle)();
-  };
-  if (process.is_frozen()) return process.at(process.now(), settle_all);
-  settle_all();
+  });
 }
 
 void SimClient::confirm(Connection& connection) { settle(connection, &Receipt::confirm); }

@@ -48,10 +48,10 @@ void SimLink::watch(Waiter* waiter, uint32_t bits) {
 
 void SimLink::leave(Leaving how) {
   leaving_ = how;
-  if (server_ != nullptr && server_->is_frozen()) {
-    server_->at(clock_.now(), [self = shared_from_this()] { self->notice(); });
-  } else {
+  if (server_ == nullptr) {
     notice();
+  } else {
+    server_->when_it_runs([self = shared_from_this()] { self->notice(); });
   }
   if (how == Leaving::Reset) client_.signal(kEnded);
 }

@@ -104,10 +104,8 @@ SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<c
 
 void SimLog::Member::at(TimePoint when, std::function<void()> event) {
   log_.clock_.at(when, [self = shared_from_this(), event = std::move(event)]() mutable {
-    if (self->process_ != nullptr && self->process_->is_frozen()) {
-      return self->at(self->process_->runs_again(), std::move(event));
-    }
-    event();
+    if (self->process_ == nullptr) return event();
+    self->process_->when_it_runs(std::move(event));
   });
 }
 

@@ -155,6 +155,17 @@ StaleSigns stale_signs(const DifferenceTable& table, size_t wanted, size_t old, 
 // The resource does not exist.
 bool is_missing(const DifferenceTable& table, size_t column) { return table.columns[column].kind == BodyKind::Absent; }
 
+// The columns of bodies that are all of an existing resource and can be read; nothing: one is not.
+template <size_t N>
+std::optional<std::array<size_t, N>> columns_of_states(const Difference& difference, std::array<size_t, N> bodies) {
+  const DifferenceTable& table = difference.table();
+  for (size_t& body : bodies) {
+    if (!difference.readable(body) || is_missing(table, table.column_of[body])) return std::nullopt;
+    body = table.column_of[body];
+  }
+  return bodies;
+}
+
 bool is_satisfied_at(const DifferenceTable& table, size_t row, size_t wanted, size_t state) {
   const uint32_t asked = table.value(row, wanted), there = table.value(row, state);
   if (asked == row_value::kLeftOut || asked == row_value::kUnknown) return true;
@@ -300,29 +311,25 @@ bool Difference::satisfied(size_t wanted, size_t state) const {
 
 bool Difference::satisfied_since(size_t wanted, size_t state, size_t before, size_t asked_before) const {
   if (satisfied(wanted, state)) return true;
-  std::array<size_t, 4> columns{wanted, state, before, asked_before};
-  if (!std::ranges::all_of(columns, [&](size_t body) { return readable(body); })) return false;
-  for (size_t& column : columns) column = table_->column_of[column];
-  if (std::ranges::any_of(columns, [&](size_t column) { return is_missing(*table_, column); })) return false;
+  const auto columns = columns_of_states(*this, std::array<size_t, 4>{wanted, state, before, asked_before});
+  if (!columns) return false;
   // Not a structured binding: clang before version 16 does not let a lambda capture its names.
-  const size_t asked = columns[0];
-  const size_t there = columns[1];
-  const size_t former = columns[2];
-  const size_t asked_then = columns[3];
-  return all_rows(*table_, columns, 0, table_->rows.size(), [&](size_t row) {
+  const size_t asked = (*columns)[0];
+  const size_t there = (*columns)[1];
+  const size_t former = (*columns)[2];
+  const size_t asked_then = (*columns)[3];
+  return all_rows(*table_, *columns, 0, table_->rows.size(), [&](size_t row) {
     if (is_satisfied_at(*table_, row, asked, there)) return true;
     return !differs_at(*table_, row, asked, former) && !is_satisfied_at(*table_, row, asked_then, former);
   });
 }
 
 bool Difference::shows_change_of(size_t wanted, size_t other, size_t base, size_t state) const {
-  std::array<size_t, 4> columns{wanted, other, base, state};
-  if (!std::ranges::all_of(columns, [&](size_t body) { return readable(body); })) return false;
-  for (size_t& column : columns) column = table_->column_of[column];
-  if (std::ranges::any_of(columns, [&](size_t column) { return is_missing(*table_, column); })) return false;
-  const bool is_partial = table_->columns[columns[1]].kind == BodyKind::Partial;
-  return !all_rows(*table_, columns, 0, table_->rows.size(), [&](size_t row) {
-    const auto value = [&](size_t column) { return table_->value(row, columns[column]); };
+  const auto columns = columns_of_states(*this, std::array<size_t, 4>{wanted, other, base, state});
+  if (!columns) return false;
+  const bool is_partial = table_->columns[(*columns)[1]].kind == BodyKind::Partial;
+  return !all_rows(*table_, *columns, 0, table_->rows.size(), [&](size_t row) {
+    const auto value = [&](size_t column) { return table_->value(row, (*columns)[column]); };
     const uint32_t asked = value(0), others = value(1), before = value(2), there = value(3);
     const auto is_asked_for = [](uint32_t v) { return is_known(v) && v != row_value::kLeftOut; };
     const bool is_change = is_asked_for(asked) && is_known(there) && !differs(asked, there) && differs(before, there);

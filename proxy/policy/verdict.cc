@@ -80,8 +80,9 @@ bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereB
   return difference.same(index, at) || (base.body && base.body->bytes == there.json);
 }
 
-// Whether what is partial for all that is known, an item of a list, leaves out nothing that is there.
+// Whether it leaves out nothing that is there, as an item of a list may.
 bool shows_as_much(const BaseState& base, const ThereBody& there, const arm::BodyFacts& facts) {
+  if (!base.is_partial) return true;
   const ComparedBody bodies[] = {{base.body->bytes, BodyKind::Whole}, {there.json, BodyKind::Whole}};
   return base.body->bytes == there.json || Difference(bodies, facts).same(0, 1);
 }
@@ -121,7 +122,7 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set; and a secret that they have set is not shown.
     const auto hides_nothing = [&] {
-      return (!base.is_partial || shows_as_much(base, there, facts)) &&
+      return shows_as_much(base, there, facts) &&
              !(may_have_moved_unseen(base, there, others_wrote_since) && arm::carries_secret(write, facts));
     };
     const bool is_there = by_etag || !others_wrote_since(base.entry) || hides_nothing();
@@ -256,8 +257,8 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     return shows_the_same(*state.first, state.second, at, there, difference);
   });
   // What an item of a list leaves out others may have set since.
-  const bool hides_nothing = !right.last_read.is_partial || is_proven || right.newer.empty();
-  if (!is_current || !(hides_nothing || shows_as_much(right.last_read, there, facts))) return false;
+  const bool hides_nothing = is_proven || right.newer.empty() || shows_as_much(right.last_read, there, facts);
+  if (!is_current || !hides_nothing) return false;
   if (!asked) return true;
   if (!difference.looks_stale(*asked, olds, *read, anything)) return true;
   if (is_mutant(Mutant::RepetitionMeansNothing)) return false;

@@ -40,12 +40,16 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
   });
   if (!earlier.sent) return std::nullopt;
   send_merged(write, earlier.sent->bytes, earlier.base);
+  return earlier.entry;
+}
+
+// What others had changed, as it was merged into the sending that is taken up.
+void report_merged(const Write& write) {
   const arm::ComparedBody bodies[] = {{write.exchange.clients_body()}, {write.exchange.request.body}};
   auto kept = arm::Difference(bodies, *body_facts(write.plan)).changed(0, 1, arm::Difference::kNodesMax);
   write.report().merged.count = kept.size();
   kept.resize(std::min(kept.size(), arm::Difference::kPointersMax));
   write.report().merged.pointers = std::move(kept);
-  return earlier.entry;
 }
 
 // What somebody asked for whose answer was lost.
@@ -120,7 +124,10 @@ bool is_own_effect(const Write& write, uint64_t known_since, std::string_view et
   if (shows_what_was_sent(write, known_since, etag, state)) return true;
   const auto merged = write.exchange.clients_own ? std::nullopt : take_up_merge(write);
   if (!merged) return false;
-  if (shows_what_was_sent(write, *merged, etag, state)) return true;
+  if (shows_what_was_sent(write, *merged, etag, state)) {
+    report_merged(write);
+    return true;
+  }
   send_as_asked(write);
   return false;
 }

@@ -32,9 +32,9 @@ inline Unreadable unreadable_for(const Write& write) {
 }
 
 // What is there, as the newest possible base was read (or at the write's own api-version, if an earlier sending of it may have
-// been carried out), and at a few other api-versions if it takes that; or how the write ends
-// because that is not to be known. A read in which an accepted write is missing is made again, within the client's queue
-// timeout. With Returned: also an answer that says that the client may not read. Suspends.
+// been carried out), and at a few other api-versions if it takes that; or how the write ends because that is not to be known. A
+// read in which an accepted write is missing is made again, within the client's queue timeout. With Returned: also an answer
+// that says that the client may not read. Suspends.
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
 
 // Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those: reads

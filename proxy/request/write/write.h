@@ -51,11 +51,11 @@ struct Write {
   policy::BaseRule rule() const { return bases.rule; }
   // True if nothing that its client was shown can tell whether it is stale.
   bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
-  // True if it is compared with what its client was shown.
   // True if a precondition of its client's goes to ARM as it is, whose answer is then the client's.
   bool keeps_own_precondition() const {
     return has_own_precondition && (!replaces || rule() == policy::BaseRule::OwnPrecondition);
   }
+  // True if it is compared with what its client was shown.
   bool has_bases() const { return replaces && !is_unconditional() && rule() != policy::BaseRule::OwnPrecondition; }
   bool may_carry_etag() const {
     const bool is_put = plan.operation == arm::OperationKind::Put;

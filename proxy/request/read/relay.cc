@@ -51,6 +51,13 @@ bool is_guarded_read(const rules::Plan& plan) {
   return plan.kind == rules::PlanKind::Read && rules::is_remembered(plan.rule->guard.kind);
 }
 
+// Members that it does not name are left out (OData, System Query Option $select): of what is not shown nothing can be learnt,
+// and nobody builds a whole on that.
+bool shows_a_part(const rules::Plan& plan, std::string_view target) {
+  if (plan.operation == arm::OperationKind::List) return false;
+  return arm::query_parameter(target, "$select") || arm::query_parameter(target, "%24select");
+}
+
 Capture capture_for(const Parts& parts, const KeyedPlan& plan, const UpstreamAnswer& answer, bool is_poll, const Tap* tap) {
   const auto& options = parts.shared.options;
   if (tap != nullptr) return Capture(tap->bytes_max, answer.length, nullptr);
@@ -224,7 +231,8 @@ struct Passing {
       const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : PlainBytes::decoded("");
       learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? plain->text() : "");
     }
-    if (!is_guarded_read(plan)) return;
+    const bool is_part = head.status != 404 && shows_a_part(plan, exchange.request.head.target);
+    if (is_part || !is_guarded_read(plan)) return;
     const bool shows_it = shows_resource(head.status, body.get());
     if (plan.operation == arm::OperationKind::ReadAction && !shows_it) return;
     if (shows_it && body) note_read(parts, plan, *body);
@@ -314,8 +322,9 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   // made says nothing about the end of its deletion.
   PolledOperations polls;
   if (exchange.request.head.method == arm::Method::Get) {
-    const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
-    polls = operations_at(parts, exchange.request.head.host, exchange.request.head.target, resource);
+    const std::string& target = exchange.request.head.target;
+    const bool is_whole = plan.target.kind == arm::TargetKind::Resource && !shows_a_part(plan, target);
+    polls = operations_at(parts, exchange.request.head.host, target, is_whole ? plan.resource_key : Hash128{});
   }
   if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   const bool acts = acts_on_a_resource(exchange, plan);
@@ -360,8 +369,9 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   const Passed passed = co_await pass_answer(passing, client_link, answer);
   exchange.delivered = passed.delivered;
   // A doubt about a write is settled by what its client has seen, not by what it may see.
-  const bool shows_by_get = exchange.request.head.method == arm::Method::Get && plan.target.kind == arm::TargetKind::Resource &&
-                            (exchange.status == 200 || exchange.status == 404);
+  const bool shows_by_get =
+      exchange.request.head.method == arm::Method::Get && plan.target.kind == arm::TargetKind::Resource &&
+      (exchange.status == 404 || (exchange.status == 200 && !shows_a_part(plan, exchange.request.head.target)));
   const bool shows_resource = shows_by_get || passing.showing.what == Showing::What::State;
   if (passed.delivered && shows_resource) client.state->sendings().resolve(plan.resource_key, exchange.arrived);
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);

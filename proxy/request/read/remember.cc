@@ -110,11 +110,6 @@ std::string options_of(std::string_view target) {
   return options;
 }
 
-// Members that it does not name are left out (OData, System Query Option $select): nobody builds a whole on that.
-bool selects_members(std::string_view target) {
-  return arm::query_parameter(target, "$select") || arm::query_parameter(target, "%24select");
-}
-
 Showing remember(const Parts& parts, const KeyedPlan& plan, policy::StateShown shown) {
   const Showing showing{shown.client, plan.resource_key, shown.at.order, Showing::What::State};
   parts.shared.resources.apply(plan.resource_key, std::move(shown));
@@ -153,10 +148,8 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
   const auto is_known = [](const policy::History& history) { return history.is_read_by_post(); };
   if (plan.operation == arm::OperationKind::ReadAction && !parts.shared.resources.ask(plan.resource_key, is_known))
     parts.shared.resources.apply(plan.resource_key, policy::ShownByPost{});
-  const std::string& target = exchange.request.head.target;
-  if (head.status != 404 && selects_members(target)) return {};
   policy::StateShown shown = shown_to(parts, client, exchange, plan);
-  shown.rendering.api_version += options_of(target);
+  shown.rendering.api_version += options_of(exchange.request.head.target);
   if (head.status == 304) {
     policy::NotModified same{shown.client,
                              std::move(shown.request_id),

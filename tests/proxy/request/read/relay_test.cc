@@ -197,5 +197,18 @@ TEST(Relay, WhatAPollTellsCountsBeforeASlowClientHasTakenIt) {
   EXPECT_TRUE(poll->link->body_fits());
 }
 
+// Without provisioningState a whole state is one at rest; of a part nothing is known.
+TEST(Relay, APartOfTheStateEndsNoOperation) {
+  for (const char* options : {"", "&$select=tags"}) {
+    StageRig rig;
+    rig.arm(put(kNetwork), 200, etag("\"1\""), R"({"properties":{"provisioningState":"Updating"}})");
+    rig.ask("one", put(kNetwork), "{}");
+    EXPECT_EQ(rig.shared().op_leases.size(), 1u);
+    rig.arm(get(kNetwork), 200, {}, R"({"tags":{}})");
+    rig.ask("two", get(std::string(kNetwork) + options));
+    EXPECT_EQ(rig.shared().op_leases.size(), *options == 0 ? 0u : 1u) << options;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::relay_test

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ struct DifferenceTable {
     uint32_t above = 0;
     std::string token;
     size_t element = kNoArray;  // of an element: where its places are kept
+    std::bitset<Difference::kBodiesMax> has;  // by column: whether something stands here
   };
   struct Row {
     RowKind kind = RowKind::Scalar;

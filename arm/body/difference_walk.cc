@@ -376,9 +376,12 @@ class Walk {
     const uint32_t above = step_of(*way.above);
     auto token = way.key != nullptr ? key_text(*way.key, *way.element) : std::string(way.name);
     way.step = static_cast<uint32_t>(table_.steps.size());
-    table_.steps.push_back({above, std::move(token)});
+    DifferenceTable::Step& step = table_.steps.emplace_back();
+    step.above = above;
+    step.token = std::move(token);
+    for (size_t c = 0; c < columns_; ++c) step.has[c] = level(way.depth).cells[c].has == Has::Value;
     if (way.at != nullptr) {
-      table_.steps.back().element = table_.element_at.size();
+      step.element = table_.element_at.size();
       table_.element_at.insert(table_.element_at.end(), way.at->begin(), way.at->end());
     }
     return way.step;

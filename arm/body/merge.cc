@@ -89,33 +89,16 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
   return found;
 }
 
-// What one body has at the step below; nothing: it lacks that.
-std::optional<simdjson::dom::element> value_at(const DifferenceTable& table, const DifferenceTable::Step& step, size_t column,
-                                               simdjson::dom::element above) {
-  simdjson::dom::element below;
-  if (step.element == DifferenceTable::kNoArray) {
-    if (!is_object(above)) return std::nullopt;
-    const auto error = simdjson::dom::object(above).at_key_case_insensitive(step.token).get(below);
-    return error || below.is_null() ? std::nullopt : std::optional(below);
-  }
-  const uint32_t index = table.element_at[step.element + column];
-  if (!is_array(above) || index == DifferenceTable::kNowhere) return std::nullopt;
-  return simdjson::dom::array(above).at(index).get(below) ? std::nullopt : std::optional(below);
-}
-
 // Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for
 // itself, nor of an array with keys, whose elements are.
 bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, size_t base, size_t side) {
+  const auto is_element = [](const DifferenceTable::Step* step) { return step->element != DifferenceTable::kNoArray; };
+  const auto way = way_to(table, table.rows[row].step);
   BodyPlace place = facts.top();
-  simdjson::dom::element before = table.columns[base].document->root(), now = table.columns[side].document->root();
-  for (const DifferenceTable::Step* step : way_to(table, table.steps[table.rows[row].step].above)) {
-    const bool is_element = step->element != DifferenceTable::kNoArray;
-    place = is_element ? place.element() : place.member(step->token);
-    const auto had = value_at(table, *step, base, before), has = value_at(table, *step, side, now);
-    if (!had || place.is_free_form()) return false;
-    if (!has) return is_object(*had) && !is_element && !place.is_map();
-    before = *had;
-    now = *has;
+  for (size_t i = 0; i + 1 < way.size(); ++i) {
+    place = is_element(way[i]) ? place.element() : place.member(way[i]->token);
+    if (!way[i]->has[base] || place.is_free_form()) return false;
+    if (!way[i]->has[side]) return !is_element(way[i]) && !is_element(way[i + 1]) && !place.is_map();
   }
   return false;
 }

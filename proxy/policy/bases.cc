@@ -39,18 +39,18 @@ std::vector<ShownEntry> of_command(const ClientRecord& record, const std::vector
   return own;
 }
 
-// Up to that order there is nothing that the client does not know to be gone: it deleted it, or was told so.
+// Up to that order its client knows all to be gone: it deleted it, was told so, or is one and goes on from its last read.
 uint64_t known_gone(const History& history, const ClientRecord& record, const WriteFacts& write) {
+  if (effective_actors(record, write) == Actors::Single) return ~uint64_t{0};
   uint64_t order = write.deleted_by == write.client ? write.deleted : 0;
   for (const Observation& o : record.shown) {
-    const Entry* entry = o.lost ? nullptr : history.find(o.entry);
-    if (entry != nullptr && entry->absent && o.first_shown.order < write.arrived.order) order = std::max(order, entry->number);
+    const Entry* e = o.lost || o.first_shown.order >= write.arrived.order ? nullptr : history.find(o.entry);
+    if (e != nullptr && e->absent) order = std::max(order, e->number);
   }
   return order;
 }
 
-// A client that knows that the resource is gone does not build on what it was before. An ETag tells nothing across a deletion:
-// some types count anew.
+// What a client knows to be gone it does not build on. An ETag tells nothing across a deletion: some types count anew.
 void erase_known_gone(std::vector<BaseState>& states, uint64_t known_gone_at) {
   const auto is_known = [&](const BaseState& s) { return s.gone && s.entry < known_gone_at; };
   if (!std::ranges::all_of(states, is_known)) std::erase_if(states, is_known);

@@ -206,15 +206,21 @@ Outcome was_removed(const Write& write) {
   return outcome;
 }
 
+bool is_being_changed(const SeenState& now) {
+  return now.exists() && arm::progress_of_resource(now.head, now.body) == arm::Progress::Running;
+}
+
 // What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so,
-// nothing goes before the lost one can take effect no more.
+// nothing goes before the lost one can take effect no more. Nor while the resource is being changed, which may be its doing:
+// types may show what they were until that is over.
 Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) {
   const bool is_guarded = attempts.must_be_absent || (write.is_guarded_by_etag() && !attempts.if_match.empty());
   const TimePoint settled_at = write.parts.clock.now() + kLateEffectMax;
   while (true) {
     auto now = co_await see_up_to_date(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
-    if (is_harmless_again(write, attempts, *now)) {
+    const bool underway = is_being_changed(*now);
+    if (!underway && is_harmless_again(write, attempts, *now)) {
       write.report().reason = "answer-lost-state-unmoved";
       co_return Step<void>();
     }
@@ -225,12 +231,13 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) 
     const bool is_decidable = !write.is_meant_anyway() && write.rule() != policy::BaseRule::OwnPrecondition;
     const TimePoint at = write.parts.clock.now();
     // Guarded: its ETag is not there any more, or what it would make is.
-    if (is_guarded || (is_decidable && at >= settled_at)) {
+    if (!underway && (is_guarded || (is_decidable && at >= settled_at))) {
       if (now->exists()) co_await read_other_versions(write, *now);
       co_return decide_again(write, attempts, *now);
     }
     auto end = ClientWait::End::TimeUp;
-    if (is_decidable) end = co_await pause_counted(write, std::min<Duration>(kLostPause, settled_at - at));
+    const Duration pause = underway ? kLostPause : std::min<Duration>(kLostPause, settled_at - at);
+    if (underway || is_decidable) end = co_await pause_counted(write, pause);
     if (end != ClientWait::End::Ready)
       co_return unknown(write, "ARM's answer was lost, and the resource does not show that the request was carried out.");
   }
@@ -244,7 +251,7 @@ Task<Step<void>> after_lost_delete(const Write& write) {
     const auto now = co_await see(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
     if (now->absent()) co_return was_removed(write);
-    const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
+    const bool underway = is_being_changed(*now);
     if (!underway && write.parts.clock.now() >= settled_at) {
       write.report().reason = "answer-lost-state-unmoved";
       co_return Step<void>();

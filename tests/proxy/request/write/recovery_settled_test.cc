@@ -20,7 +20,7 @@ struct AfterLoss {
   explicit AfterLoss(std::string is_there) : there(std::move(is_there)) {}
 
   StageRig rig;
-  std::string there;
+  std::string there, etag;
   std::vector<std::string> writes;
 
   void begin() {
@@ -29,6 +29,7 @@ struct AfterLoss {
       step.expected = request.head.method_token;
       if (request.head.method == arm::Method::Get) {
         step.status = there.empty() ? 404 : 200;
+        if (!etag.empty()) step.fields = {{"ETag", etag}};
         step.body = there.empty() ? R"({"error":{"code":"ResourceNotFound","message":"m"}})" : there;
         return step;
       }
@@ -69,6 +70,30 @@ TEST(LostAnswer, APutWithoutABaseIsDecidedByReading) {
     EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), c.reason) << c.there;
     EXPECT_EQ(arm.writes.size(), c.writes) << c.there;
     EXPECT_EQ(std::chrono::duration_cast<seconds>(arm.rig.now() - before).count(), c.waits_s) << c.there;
+  }
+}
+
+// Some types show what they were until the operation is over, which may be the lost sending's.
+TEST(LostAnswer, APutIsDecidedOnlyWhenTheResourceIsNotBeingChangedAnyMore) {
+  for (const bool is_guarded : {false, true}) {
+    for (const bool etag_moves : {false, true}) {
+      AfterLoss arm(kState);
+      arm.etag = "\"1\"";
+      arm.begin();
+      if (is_guarded) arm.rig.ask("one", get(kScaleSet));
+      arm.rig.arm_fails(put(kScaleSet), Sent::Maybe);
+      arm.there = R"({"sku":{"capacity":1},"properties":{"provisioningState":"Updating"}})";
+      if (etag_moves) arm.etag = "\"2\"";
+      const auto running = arm.rig.start("one", put(kScaleSet), kWanted);
+      arm.rig.pass(seconds(25));
+      EXPECT_FALSE(running->done) << is_guarded << etag_moves;
+      arm.there = kWanted;
+      arm.etag = "\"2\"";
+      arm.rig.run_until([&] { return running->done; });
+      EXPECT_EQ(running->link->answer().head.status, 200) << is_guarded << etag_moves;
+      EXPECT_EQ(running->link->answer().head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+      EXPECT_TRUE(arm.writes.empty()) << is_guarded << etag_moves;
+    }
   }
 }
 

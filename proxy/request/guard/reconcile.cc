@@ -21,8 +21,8 @@ namespace armgate {
 namespace {
 
 constexpr std::string_view kNotComparable =
-    " What it asks for cannot be compared with what is there: a member may stand in it twice, a number may be out of range, or it is "
-    "nested too deep.";
+    " What it asks for cannot be compared with what is there: one of the two may be empty, cut short or no JSON in UTF-8, a member may "
+    "stand in it twice, a number may be out of range, or it is nested too deep.";
 constexpr std::string_view kNotKept =
     " What its client was shown was not kept, so that changes of other members cannot be told from it: it may be longer than "
     "armgate's option history.body_keep_max.";
@@ -271,8 +271,9 @@ Outcome refused(const Write& write, std::string_view why, std::string_view reaso
                 const SeenState* found) {
   // The whole: one of the two cannot be compared.
   const bool is_everything = !verdict.pointers.empty() && verdict.pointers.front().empty();
-  if (!verdict.conflict || is_everything) {
-    const std::string_view more = is_everything ? kNotComparable : cannot_be_compared(write) ? kNotKept : "";
+  if (!verdict.conflict) {
+    const bool two_bodies = write.rule() != policy::BaseRule::Create && (found == nullptr || !found->absent());
+    const std::string_view more = is_everything && two_bodies ? kNotComparable : cannot_be_compared(write) ? kNotKept : "";
     const auto places = is_everything ? std::vector<std::string>() : verdict.pointers;
     return refused_by_arm(write, make_stale("ArmgateStaleWrite", fmt::format("{}{}", why, more), places), reason, found);
   }

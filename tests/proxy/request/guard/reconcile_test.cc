@@ -62,12 +62,15 @@ TEST(Reconcile, AWriteWaitsForAnUpToDateReadNoLongerThanItsClientDoes) {
 }
 
 TEST(Reconcile, ABodyThatCannotBeReadIsToldSoWhereSomethingMoved) {
-  AfterTwosTag rig;
-  rig.arm(get(kGroup), 200, {}, kTagged);
-  const auto answer = rig.ask("one", put(kGroup), R"({"location":"westeurope","tags":{"by":"one","by":"three"}})");
-  EXPECT_EQ(answer.head.status, 412);
-  EXPECT_TRUE(says(answer, "ArmgateStaleWrite")) << answer.body;
-  EXPECT_TRUE(says(answer, "a member may stand in it twice")) << answer.body;
+  for (const char* body : {R"({"location":"westeurope","tags":{"by":"one","by":"three"}})", "", R"({"location":)"}) {
+    AfterTwosTag rig;
+    rig.arm(get(kGroup), 200, {}, kTagged);
+    const auto answer = rig.ask("one", put(kGroup), body);
+    EXPECT_EQ(answer.head.status, 412) << body;
+    EXPECT_TRUE(says(answer, "ArmgateStaleWrite")) << answer.body;
+    EXPECT_TRUE(says(answer, "empty, cut short or no JSON in UTF-8, a member may stand in it twice")) << answer.body;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "stale") << body;
+  }
 }
 
 TEST(Reconcile, ABaseThatWasNotKeptIsNamedAsTheReason) {

@@ -38,7 +38,7 @@ struct DifferenceTable {
   struct Step {
     uint32_t above = 0;
     std::string token;
-    size_t element = kNoArray;  // of an element: where its places are kept
+    size_t element = kNoArray;                // of an element: where its places are kept
     std::bitset<Difference::kBodiesMax> has;  // by column: whether something stands here
   };
   struct Row {

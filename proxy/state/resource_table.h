@@ -5,7 +5,7 @@
 //
 // Invariants  forgetting makes armgate ask again or refuse once, never send what may be stale: a history that begins anew knows
 //             that something may be missing (History::forgotten).
-// Threads     any; 64 shards with a short mutex each. Nothing is parsed, awaited or called out to under one.
+// Threads     any; 64 shards with a short mutex each. Nothing is awaited under one; parsed only what may lag behind a write.
 // Limits      Options, an equal part for each shard. Over the bytes, bodies are dropped: first those of the resources that were
 //             not touched for longest, and of the one that is being touched the oldest. Over the number, whole histories are.
 #pragma once

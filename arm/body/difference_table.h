@@ -39,7 +39,9 @@ struct DifferenceTable {
     uint32_t above = 0;
     std::string token;
     size_t element = kNoArray;                // of an element: where its places are kept
-    std::bitset<Difference::kBodiesMax> has;  // by column: whether something stands here
+    std::bitset<Difference::kBodiesMax> has;  // by column: whether something stands here; not of the first
+
+    bool is_element() const { return element != kNoArray; }
   };
   struct Row {
     RowKind kind = RowKind::Scalar;

@@ -379,7 +379,8 @@ class Walk {
     DifferenceTable::Step& step = table_.steps.emplace_back();
     step.above = above;
     step.token = std::move(token);
-    for (size_t c = 0; c < columns_; ++c) step.has[c] = level(way.depth).cells[c].has == Has::Value;
+    const auto& cells = level(way.depth).cells;
+    for (size_t c = 0; c < columns_; ++c) step.has[c] = cells[c].has == Has::Value;
     if (way.at != nullptr) {
       step.element = table_.element_at.size();
       table_.element_at.insert(table_.element_at.end(), way.at->begin(), way.at->end());

@@ -77,14 +77,17 @@ std::vector<const DifferenceTable::Step*> way_to(const DifferenceTable& table, u
   return way;
 }
 
+BodyPlace place_at(const DifferenceTable::Step& step, const BodyPlace& above) {
+  return step.is_element() ? above.element() : above.member(step.token);
+}
+
 Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const BodyFacts& facts) {
   Where found{.in_array = row.kind == RowKind::Array};
   BodyPlace place = facts.top();
   for (const DifferenceTable::Step* step : way_to(table, row.step)) {
-    const bool is_element = step->element != DifferenceTable::kNoArray;
     found.in_map |= place.is_free_form();
-    found.in_array |= is_element;
-    place = is_element ? place.element() : place.member(step->token);
+    found.in_array |= step->is_element();
+    place = place_at(*step, place);
   }
   return found;
 }
@@ -92,13 +95,12 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
 // Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for
 // itself, nor of an array with keys, whose elements are.
 bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, size_t base, size_t side) {
-  const auto is_element = [](const DifferenceTable::Step* step) { return step->element != DifferenceTable::kNoArray; };
   const auto way = way_to(table, table.rows[row].step);
   BodyPlace place = facts.top();
   for (size_t i = 0; i + 1 < way.size(); ++i) {
-    place = is_element(way[i]) ? place.element() : place.member(way[i]->token);
+    place = place_at(*way[i], place);
     if (!way[i]->has[base] || place.is_free_form()) return false;
-    if (!way[i]->has[side]) return !is_element(way[i]) && !is_element(way[i + 1]) && !place.is_map();
+    if (!way[i]->has[side]) return !way[i]->is_element() && !way[i + 1]->is_element() && !place.is_map();
   }
   return false;
 }

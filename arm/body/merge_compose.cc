@@ -120,8 +120,7 @@ class Composer {
       copy(*wanted, place);
       return true;
     }
-    const bool has_elements =
-        edit.order != DifferenceTable::kNoArray || table_.steps[edit.below.front()].element != DifferenceTable::kNoArray;
+    const bool has_elements = edit.order != DifferenceTable::kNoArray || table_.steps[edit.below.front()].is_element();
     if (!has_elements) return object(edit, place, if_it(wanted, is_object), if_it(there, is_object));
     array(edit, place, if_it(wanted, is_array), if_it(there, is_array));
     return true;

@@ -179,10 +179,14 @@ bool shows_lost_sending(const Write& write, const Attempts& attempts, const Seen
   return write.has_bases() || asks_for_exactly(write, now) || (write.is_meant_anyway() && is_satisfied(write, now));
 }
 
+arm::Progress progress_in(const SeenState& now) {
+  return now.exists() ? arm::progress_of_resource(now.head, now.body) : arm::Progress::Unknown;
+}
+
 // The lost sending cannot take effect any more, unless it did, and failed: the state decides, as before the first one.
 Step<void> decide_again(const Write& write, Attempts& attempts, const SeenState& now) {
   const bool creates = attempts.must_be_absent;  // then there is something already, and nothing to compare it with
-  const bool has_failed = now.exists() && arm::progress_of_resource(now.head, now.body) == arm::Progress::Failed;
+  const bool has_failed = progress_in(now) == arm::Progress::Failed;
   policy::Verdict verdict;
   if (!creates && !has_failed) {
     // Without a base: nobody else could write meanwhile.
@@ -206,10 +210,6 @@ Outcome was_removed(const Write& write) {
   return outcome;
 }
 
-bool is_being_changed(const SeenState& now) {
-  return now.exists() && arm::progress_of_resource(now.head, now.body) == arm::Progress::Running;
-}
-
 // What is there tells what became of the lost sending, and whether a second one is harmless. Where no precondition makes it so,
 // nothing goes before the lost one can take effect no more. Nor while the resource is being changed, which may be its doing:
 // types may show what they were until that is over.
@@ -219,7 +219,7 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) 
   while (true) {
     auto now = co_await see_up_to_date(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
-    const bool underway = is_being_changed(*now);
+    const bool underway = progress_in(*now) == arm::Progress::Running;
     if (!underway && is_harmless_again(write, attempts, *now)) {
       write.report().reason = "answer-lost-state-unmoved";
       co_return Step<void>();
@@ -251,7 +251,7 @@ Task<Step<void>> after_lost_delete(const Write& write) {
     const auto now = co_await see(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
     if (now->absent()) co_return was_removed(write);
-    const bool underway = is_being_changed(*now);
+    const bool underway = progress_in(*now) == arm::Progress::Running;
     if (!underway && write.parts.clock.now() >= settled_at) {
       write.report().reason = "answer-lost-state-unmoved";
       co_return Step<void>();

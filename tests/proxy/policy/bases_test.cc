@@ -145,16 +145,6 @@ TEST(BasesCertain, BehindItsOwnWritesAloneTheETagInTheBodyTellsNothing) {
   EXPECT_EQ(read.bases_text('A'), "body-etag 1") << "it had the newer one in hand";
 }
 
-TEST(BasesCertain, AnETagThatCountsAnewIsThatOfTheNewLife) {
-  Told told;
-  told.show('A', "1");
-  told.remove('A');
-  told.show('A', "1", whole("anew"));
-  told.facts.body_etag = "1";
-  EXPECT_EQ(told.bases_text('A'), "body-etag 1");
-  EXPECT_EQ(told.bases_text('A', Actors::Many), "body-etag 1 gone");
-}
-
 TEST(BasesCertain, ACommandBuildsOnItsOwnReads) {
   Told told;
   told.show('A', "1", {.id = "mine"});

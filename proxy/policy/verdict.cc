@@ -329,8 +329,8 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const auto to_tell = [&](const Judged& j) { return in_the_way == judged.end() ? !j.pointers.empty() : !j.sends; };
   if (const auto told = std::ranges::find_if(judged, to_tell); told != judged.end()) verdict.pointers = told->pointers;
   const bool may_merge = scope && bases.may_merge && !judged.empty() && std::ranges::all_of(judged, &Judged::may_merge);
-  const bool is_everything = !verdict.pointers.empty() && verdict.pointers.front().empty();  // nothing could be compared
-  verdict.conflict = scope && !is_everything && !judged.empty() && std::ranges::all_of(judged, &Judged::is_conflict);
+  verdict.conflict =
+      scope && !verdict.is_incomparable() && !judged.empty() && std::ranges::all_of(judged, &Judged::is_conflict);
   if (may_merge && merges(bases, wanted, there, facts, *scope, verdict)) return verdict;
   verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
   return verdict;

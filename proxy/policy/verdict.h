@@ -52,6 +52,9 @@ struct Verdict {
   SharedBody merged_from;             // and what it was built from
   bool conflict = false;              // refused: whatever it was built from, others have changed the very same
   std::vector<std::string> pointers;  // refused: JSON pointers of what stands in its way, a few
+
+  // Refused, and nothing could be compared: the only pointer is that of the whole.
+  bool is_incomparable() const { return !pointers.empty() && pointers.front().empty(); }
 };
 
 // Tells of an order whether anybody else's write was accepted after it.

@@ -269,12 +269,11 @@ void note_forced(const Write& write) {
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
                 const SeenState* found) {
-  // The whole: one of the two cannot be compared.
-  const bool is_everything = !verdict.pointers.empty() && verdict.pointers.front().empty();
   if (!verdict.conflict) {
     const bool two_bodies = write.rule() != policy::BaseRule::Create && (found == nullptr || !found->absent());
-    const std::string_view more = is_everything && two_bodies ? kNotComparable : cannot_be_compared(write) ? kNotKept : "";
-    const auto places = is_everything ? std::vector<std::string>() : verdict.pointers;
+    const bool is_incomparable = verdict.is_incomparable();
+    const std::string_view more = is_incomparable && two_bodies ? kNotComparable : cannot_be_compared(write) ? kNotKept : "";
+    const auto places = is_incomparable ? std::vector<std::string>() : verdict.pointers;
     return refused_by_arm(write, make_stale("ArmgateStaleWrite", fmt::format("{}{}", why, more), places), reason, found);
   }
   // Some SDKs show the message alone, and none of the details.

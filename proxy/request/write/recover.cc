@@ -239,7 +239,9 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts) 
     const Duration pause = underway ? kLostPause : std::min<Duration>(kLostPause, settled_at - at);
     if (underway || is_decidable) end = co_await pause_counted(write, pause);
     if (end != ClientWait::End::Ready)
-      co_return unknown(write, "ARM's answer was lost, and the resource does not show that the request was carried out.");
+      co_return unknown(write, underway
+                                   ? "ARM's answer was lost, and the resource is still being changed."
+                                   : "ARM's answer was lost, and the resource does not show that the request was carried out.");
   }
 }
 

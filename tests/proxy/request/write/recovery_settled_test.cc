@@ -97,6 +97,21 @@ TEST(LostAnswer, APutIsDecidedOnlyWhenTheResourceIsNotBeingChangedAnyMore) {
   }
 }
 
+// So that its client knows whether to look again.
+TEST(LostAnswer, ADoubtTellsWhetherTheResourceIsStillBeingChanged) {
+  for (const bool is_underway : {true, false}) {
+    AfterLoss arm(is_underway ? R"({"sku":{"capacity":1},"properties":{"provisioningState":"Updating"}})" : kState);
+    arm.etag = "\"2\"";
+    arm.rig.arm_fails(put(kScaleSet), Sent::Maybe);
+    arm.begin();
+    const auto answer = arm.rig.ask("one", put(kScaleSet), kWanted, {{"If-Match", "\"1\""}});
+    EXPECT_TRUE(says(answer, "ArmgateOutcomeUnknown")) << is_underway;
+    EXPECT_EQ(says(answer, "is still being changed"), is_underway) << answer.body;
+    EXPECT_EQ(says(answer, "does not show that the request was carried out"), !is_underway) << answer.body;
+    EXPECT_TRUE(arm.writes.empty()) << is_underway;
+  }
+}
+
 TEST(LostAnswer, ACreateIsDecidedByReading) {
   for (const bool is_made : {true, false}) {
     AfterLoss arm("");

@@ -212,8 +212,10 @@ class Replica final : public Teller {
     bool is_imported = false;
     JournaledWrite write;
   };
+  // At another replica.
   struct RunningSending {
     ReplicaId author = 0;
+    uint64_t asking = 0;
     Hash128 resource{};
     bool sent = false;  // an action that no rule names has no intent
   };

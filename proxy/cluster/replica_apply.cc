@@ -299,14 +299,16 @@ void Replica::on(ReplicaId, Probing event, uint64_t, Moment moment) {
 
 void Replica::on(ReplicaId author, SendingEvent event, uint64_t, Moment moment) {
   using What = SendingEvent::What;
-  if (event.what == What::Added || event.what == What::Again) {
-    running_[{event.client, event.asking.sending}] = {author, event.arrival.resource};
-  }
-  const auto running = running_.find({event.client, event.asking.sending});
-  if (event.what == What::Sent && running != running_.end()) running->second.sent = true;
-  if (event.what == What::Ended) running_.erase({event.client, event.asking.sending});
   SendingLedger& ledger = tables_->clients.find_or_add(event.client, moment.time)->sendings();
-  author == options_.id ? ledger.note_logged(event, moment.order) : ledger.follow(event, askers_at(author), moment);
+  if (author == options_.id) return ledger.note_logged(event, moment.order);
+  const bool counts = ledger.follow(event, askers_at(author), moment);
+  const SendingId id{event.client, event.asking.sending};
+  const bool begins = event.what == What::Added || event.what == What::Again;
+  if (begins && counts) running_[id] = {author, event.asking.number, event.arrival.resource};
+  const auto running = running_.find(id);
+  if (running == running_.end()) return;
+  if (event.what == What::Sent) running->second.sent = true;
+  if (event.what == What::Ended && running->second.asking == event.asking.number) running_.erase(running);
 }
 
 const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
@@ -373,10 +375,13 @@ void Replica::apply_tombstone(ReplicaId dead, ReplicaId heir, Moment moment) {
     tables_->resources.apply_here(sending.resource, policy::WriteLeft{client, number});
     running_.erase(id);
   }
-  if (!tables_->adopt) return;
   for (const auto& [claim, intent] : sent) {
     const auto kept = claims_.find(claim);
-    if (kept == claims_.end() || !kept->second.position.granted()) continue;  // the same: others look for its end
+    if (kept == claims_.end()) {  // its keys were given back: it is over, or nobody looks for its end (armgate unlock)
+      end_intent({intent, intents_.at(intent).write.begun, EndSeen::No, {}});
+      continue;
+    }
+    if (!tables_->adopt || !kept->second.position.granted()) continue;  // the same: others look for its end
     if (std::exchange(kept->second.is_adopted, true)) continue;
     WriteLease lease = kept_for(claim, kept->second.position).into_lease();
     const OpenIntent& open = intents_.at(intent);

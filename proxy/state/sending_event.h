@@ -28,7 +28,8 @@ struct SendingEvent {
   Hash128 client{};
   SendingLedger::Asking asking{};
   SendingLedger::Arrival arrival{};  // Added, Again, Asked, Former; Resolved: of it the resource and when it was asked for
-  SendingLedger::Ending ending{};    // Ended, Former
+  SendingLedger::Ending
+      ending{};  // Ended, Former; Again: of what it ended with before, as far as its process knew, kind and intent
 };
 
 }  // namespace armgate

@@ -133,15 +133,14 @@ SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* wait
     case Match::InDoubt: return {found.match, {}, {}};
     case Match::New: {
       found.place = add_locked(arrival);
-      if (options_.sink != nullptr)
-        tell_sink({SendingEvent::What::Added, {}, {found.place->id, found.place->asking}, arrival, {}});
+      tell_begun(*found.place, arrival, nullptr);
       break;
     }
     case Match::Again:
     case Match::DoubtExpired: {
+      const Ending seen = *found.place->ending;
       run_again(found.place, arrival);
-      if (options_.sink != nullptr)
-        tell_sink({SendingEvent::What::Again, {}, {found.place->id, found.place->asking}, arrival, {}});
+      tell_begun(*found.place, arrival, &seen);
       break;
     }
     case Match::Shared: attach(*found.place, arrival, waiter, bits); break;
@@ -160,7 +159,7 @@ SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   MutexLock lock(&mutex_);
   settle_doubts(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
   const Iterator place = add_locked(arrival);
-  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Added, {}, {place->id, place->asking}, arrival, {}});
+  tell_begun(*place, arrival, nullptr);
   return {place->id, place->asking};
 }
 
@@ -230,21 +229,28 @@ int SendingLedger::note_visibility_try(uint64_t sending) {
   return s == nullptr ? 0 : s->visibility_tries++;
 }
 
-void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
+void SendingLedger::end(const Asking& asking, Ending ending, Moment now) {
   MutexLock lock(&mutex_);
-  const auto it = by_id_.find(sending);
+  const auto it = by_id_.find(asking.sending);
   if (it == by_id_.end()) return;
-  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Ended, {}, {sending, it->second->asking}, {}, ending});
-  end_locked(it->second, std::move(ending), now);
+  Sending& sending = *it->second;
+  if (options_.sink != nullptr) {
+    tell_sink({SendingEvent::What::Ended, {}, asking, {}, ending});
+    const bool is_unknown_yet = sending.begun == asking.number && !sending.ending;
+    if (sending.runner != asking.number && !is_unknown_yet) return;
+    sending.is_end_logged = false;
+  }
+  end_locked(it->second, asking.number, std::move(ending), now);
 }
 
-void SendingLedger::end_locked(Iterator place, Ending ending, Moment now) {
+void SendingLedger::end_locked(Iterator place, uint64_t by, Ending ending, Moment now) {
   const bool is_shared = !place->sharers.empty();
   if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
   const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
   if (is_too_large && !(place->repeats.any() && ending.recorded)) return forget(place);
   if (is_too_large) ending.answer = nullptr;
   place->ended = now;
+  place->ended_by = by;
   set_ending(place, std::move(ending));
   for (const Sharer& sharer : place->sharers) sharer.waiter->signal(sharer.bits);
   keep_within_bounds(now.time);
@@ -313,7 +319,7 @@ SendingLedger::Told SendingLedger::told(uint64_t sending, const Hash128& resend)
 // ---- settled
 
 // By what its client did after the order `since`.
-void SendingLedger::settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
+void SendingLedger::settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request, From from) {
   const auto it = unsettled_.find(resource);
   if (it == unsettled_.end()) return;
   const Iterators places = std::move(it->second);
@@ -323,7 +329,9 @@ void SendingLedger::settle_doubts(const Hash128& resource, uint64_t since, Settl
     const bool in_doubt = kind == Kind::InDoubt;
     const bool by_other = place->request != request && (kind == Kind::Accepted || (place->one_actor && !in_doubt));
     const bool is_settled = by == SettledBy::OtherWrite ? by_other : !place->told;
-    if (!is_settled || !place->sharers.empty() || place->ended.order >= since) {
+    // What was told elsewhere before the end was told here came before it, whatever number it has.
+    const bool is_later = place->ended.order >= since || (from == From::Elsewhere && !place->is_end_logged);
+    if (!is_settled || !place->sharers.empty() || is_later) {
       unsettled_[resource].push_back(place);
     } else if (in_doubt && !place->request_id.empty()) {
       place->settled = true;

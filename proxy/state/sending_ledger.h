@@ -179,8 +179,8 @@ class SendingLedger {
   uint64_t next_id() const;                    // above all that were given
   bool maybe_applied(uint64_t sending) const;  // by this or an earlier sending of it
   int note_visibility_try(uint64_t sending);   // gives how many there were before
-  // Wakes those who share its answer.
-  void end(uint64_t sending, Ending ending, Moment now);
+  // Wakes those who share its answer. Nothing: others carry it out by now, or have (follow()).
+  void end(const Asking& asking, Ending ending, Moment now);
   // Its answer was written as a whole; has arrived; may not have arrived.
   void written(const Asking& asking);
   void delivered(const Asking& asking);
@@ -202,8 +202,9 @@ class SendingLedger {
   void resolve(const Hash128& resource, Moment asked);
 
   // ---- of a ledger that is kept elsewhere too
-  // What changed it there. `asker` stands for whoever asks there.
-  void follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
+  // What changed it there. `asker` stands for whoever asks there. False: all find that it changes nothing, as of a request that
+  // was begun by who did not know of the same one that had begun, or ended, before.
+  bool follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
   // The same of what changed it here: all know of it from that order on.
   void note_logged(const SendingEvent& event, uint64_t order);
   // Since when all know of its first arrival; 0: they do not yet.
@@ -233,6 +234,9 @@ class SendingLedger {
     uint64_t runner = 0;  // of a ledger that is kept elsewhere too: whose asking is carried out, by what all know; 0: nobody's
     uint64_t logged = 0;  // and since when they know; 0: not yet
     uint64_t added = 0;   // since when all know of its first arrival
+    uint64_t begun = 0;   // whose asking was begun here, as long as the others do not know
+    uint64_t ended_by = 0;      // whose asking was carried out to that end; 0: another process found out
+    bool is_end_logged = true;  // and all know of the end
     bool sent = false;
     bool had_base = false;
     bool maybe_applied = false;
@@ -253,6 +257,7 @@ class SendingLedger {
   using Call = std::pair<Hash128, std::string>;  // request and its id
 
   enum class SettledBy { Read, OtherWrite };
+  enum class From { Here, Elsewhere };
 
   static size_t bytes_of(const Ending& ending);
   static Call call_of(const Hash128& request, const std::string& request_id);
@@ -275,8 +280,10 @@ class SendingLedger {
   Found find_earlier(const Arrival& arrival, const Questions& ask, const Sending* before = nullptr)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void tell_sink(SendingEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static void note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order);
-  void end_locked(Iterator place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `seen`: what it ended with before; null: it is new.
+  void tell_begun(Sending& sending, const Arrival& arrival, const Ending* seen) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static bool note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order);
+  void end_locked(Iterator place, uint64_t by, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Iterator add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Iterator add_former_locked(const Arrival& arrival, Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_ids(Iterator place, const Asking& asking) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -288,7 +295,7 @@ class SendingLedger {
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void run_again(Iterator place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void attach(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
+  void settle_doubts(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request, From from = From::Here)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Sendings& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }

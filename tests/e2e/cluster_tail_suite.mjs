@@ -1,4 +1,4 @@
-// An engine that lost the end of the log at a failover, and what else may have become of the newest row.
+// An engine that is another after a failover: it lost the end of the log, its clock is behind, and what else may have become of the newest row.
 import assert from "node:assert/strict";
 import { startSim } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
@@ -53,5 +53,16 @@ export const tests = {
     }
     for (const number of [0, 1]) assert.equal((await cluster.ask(number, "reader", "GET", PATH)).status, 200);
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
+  },
+
+  "replicas start although the engine's clock is behind by more than a lease": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 2 });
+    await postgres.sql("with head as (update armgate.head set at = at + interval '1 hour') update armgate.replica set alive_until = alive_until + interval '1 hour'");
+    await cluster.kill(1);
+    await cluster.startReplica(1);
+    await sleep(4000);  // each appends every second
+    for (const { process } of cluster.replicas) assert.equal(process.exited, null, process.log.slice(-2000));
+    assert.equal((await cluster.ask(1, "reader", "GET", PATH)).status, 200);
   },
 };

@@ -76,9 +76,8 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   const auto hash_key = hash_key_of(*found, *key);
   if (!hash_key) return hash_key.error();
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(calls), *key, *std::move(connection)));
-  auto registered = engine->connection_->run(
-      "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
-      {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
+  auto registered =
+      engine->connection_->run(kAddReplica, {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
   if (!registered) return std::move(registered).error();
   engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->membership_lease, *hash_key, found->known_for};
   engine->set_configured(engine->options_.configured);
@@ -154,7 +153,8 @@ Result<void> Engine::read_all(Duration silence) {
     if (!more) return more.error();
     if (!*more) return {};
     const auto kept = connection_->run(
-        "update armgate.replica set alive_until = clock_timestamp() + lease from armgate.meta where id = $1 and not dead",
+        "update armgate.replica set alive_until = greatest(clock_timestamp(), h.at) + m.lease from armgate.meta m, armgate.head h "
+        "where id = $1 and not dead",
         {pg_number(joined_.id)}, kStatementMax);
     if (!kept) return kept.error();
   }

@@ -63,9 +63,7 @@ Result<void> append(PgConnection& connection, const ClusterKey& key, ReplicaId i
 Result<bool> import_in_transaction(PgConnection& connection, const ClusterKey& key, const ToImport& given) {
   auto may = may_import(connection, given.hash_key);
   if (!may || !*may) return may;
-  const auto author = connection.run(
-      "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
-      {pg_text(given.name), pg_text(ARMGATE_VERSION)}, kWithin);
+  const auto author = connection.run(kAddReplica, {pg_text(given.name), pg_text(ARMGATE_VERSION)}, kWithin);
   if (!author) return author.error();
   const auto id = static_cast<ReplicaId>(author->number(0, 0));
   if (auto appended = append(connection, key, id, given.events(id)); !appended) return std::move(appended).error();

@@ -130,6 +130,12 @@ inline constexpr const char* kDeleteRows =
     "kept as (update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)) "
     "select count(*) from gone";
 
+// A name and a version; gives the id. The engine's clock may have gone back; append() goes on from where it was, and would find
+// a replica dead whose lease ends before that.
+inline constexpr const char* kAddReplica =
+    "insert into armgate.replica(name, program, alive_until) select $1, $2, greatest(clock_timestamp(), h.at) + m.lease "
+    "from armgate.meta m, armgate.head h returning id";
+
 inline constexpr const char* kKeepRows = "select pg_advisory_lock_shared(27428886952375398)";
 inline constexpr const char* kLetRowsGo = "select pg_advisory_unlock_shared(27428886952375398)";
 

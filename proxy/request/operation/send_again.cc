@@ -112,7 +112,7 @@ void go_on(const Attempt& attempt, LeasedBecause because, const arm::ResponseHea
   known.kind = accepted ? OutcomeKind::Answered : OutcomeKind::InDoubt;
   known.status = head.status;
   known.known = parts.clock.wall();
-  known.is_running = runs;
+  known.is_running = true;  // even if its answer was its end: that is recorded below, and other replicas close it by that
   known.tracking = leased.tracking;
   known.owned = attempt.owned().id();
   known.result.how = runs ? arm::Progress::Unknown : arm::Progress::Succeeded;

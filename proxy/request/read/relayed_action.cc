@@ -29,7 +29,7 @@ RelayedAction::~RelayedAction() {
   state_->sendings().delivered(*asking_);
 }
 
-void RelayedAction::end(Ending ending) { state_->sendings().end(asking_->sending, std::move(ending), clock_.next_moment()); }
+void RelayedAction::end(Ending ending) { state_->sendings().end(*asking_, std::move(ending), clock_.next_moment()); }
 
 void RelayedAction::in_doubt() {
   if (!asking_) return;
@@ -49,7 +49,7 @@ void note_in_doubt(const Parts& parts, const Exchange& exchange, const KeyedPlan
   if (action != nullptr) return action->in_doubt();
   SendingLedger& ledger = client.state->sendings();
   const auto asking = ledger.add(arrival_of(parts, exchange, plan, client, nullptr));
-  ledger.end(asking.sending, {Ending::Kind::InDoubt, nullptr, {}}, parts.clock.next_moment());
+  ledger.end(asking, {Ending::Kind::InDoubt, nullptr, {}}, parts.clock.next_moment());
 }
 
 }  // namespace armgate

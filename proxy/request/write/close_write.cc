@@ -106,7 +106,7 @@ void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<co
   }
   if (ending.kind == Ending::Kind::Accepted || ending.kind == Ending::Kind::Refused) ending.answer = std::move(answer);
   ending.reason = write.report().reason;
-  write.ledger().end(write.sending, std::move(ending), write.parts.clock.next_moment());
+  write.ledger().end({write.sending, write.asking}, std::move(ending), write.parts.clock.next_moment());
 }
 
 Receipt close_exchange(const Write& write, Outcome::Kind kind, const Showing& showing) {

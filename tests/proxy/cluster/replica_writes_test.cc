@@ -137,6 +137,20 @@ TEST_F(ClusterWrites, AnOwnUrlStandsForTheNewestSending) {
   EXPECT_EQ(known(other).result.how, arm::Progress::Succeeded);
 }
 
+TEST_F(ClusterWrites, AnOwnUrlStandsForASecondSendingThatEndedWithItsAnswerToo) {
+  send();
+  WriteOutcome at_once;  // as request/operation/send_again.cc tells it
+  at_once.status = 200;
+  at_once.is_running = true;
+  at_once.owned = kOwn;
+  settle(std::move(at_once));
+  finish(sent->intents.front(), {arm::Progress::Failed, {}});
+  EXPECT_EQ(known(other).phase, Phase::Follows) << "not how the first one ended";
+  finish(sent->intents.back(), {arm::Progress::Succeeded, {}});
+  EXPECT_EQ(known(other).phase, Phase::Over);
+  EXPECT_EQ(known(other).result.how, arm::Progress::Succeeded);
+}
+
 TEST_F(ClusterWrites, WhatWillNotGoAgainIsKnown) {
   sends.replica.tell_owned_left(kOwn);
   rig.pass(seconds(2));
@@ -167,6 +181,17 @@ TEST_F(ClusterWrites, OfADeadReplicaTheNewestSendingIsAdopted) {
   rig.pass(seconds(2));
   EXPECT_GT(other.replica.oldest_needed(), 0u);
   EXPECT_EQ(other.replica.oldest_needed(), other.replica.applied() + 1) << "nothing of it stays open";
+}
+
+// The keys are given back before the outcome is told: another row may end between the two.
+TEST_F(ClusterWrites, WhatADeadReplicaHadGivenBackIsOver) {
+  sent->lease.reset();
+  rig.pass(seconds(2));
+  sends.member->leave();
+  rig.pass(seconds(14));
+  EXPECT_TRUE(other.adopted.empty());
+  EXPECT_EQ(other.replica.oldest_needed(), other.replica.applied() + 1) << "nothing of it stays open";
+  EXPECT_EQ(found(other, "/1"), TrackedBy::Nothing);
 }
 
 TEST_F(ClusterWrites, WhatOneHearsTheOthersAreTold) {

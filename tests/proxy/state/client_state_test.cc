@@ -274,7 +274,7 @@ TEST(ClientState, AClientIsBusyOnlyAsLongAsSomethingIsExpectedOfIt) {
   EXPECT_FALSE(client.state.expire(client.now));
   SendingLedger::Arrival arrival;
   arrival.at = {++client.order, client.now};
-  const uint64_t sending = client.state.sendings().add(arrival).sending;
+  const auto sending = client.state.sendings().add(arrival);
   client.now += hours(1);
   EXPECT_TRUE(client.state.expire(client.now)) << "an exchange works on it";
   client.state.sendings().end(sending, {SendingLedger::Ending::Kind::Expected, nullptr, {}}, {++client.order, client.now});

@@ -274,7 +274,7 @@ TEST(SendingLedger, TheHeadOfAnAnswerCountsToo) {
     rig.ledger.sent(write.sending());
     auto answer = std::make_shared<arm::Response>();  // 202, without a body
     answer->head.fields.add("Azure-AsyncOperation", std::string(80, 'u'));
-    rig.ledger.end(write.sending(), {Kind::Accepted, std::move(answer), {}}, rig.tick());
+    rig.ledger.end(write.asking(), {Kind::Accepted, std::move(answer), {}}, rig.tick());
     write.lose();
   }
   EXPECT_EQ(rig.ledger.size(), 10u);

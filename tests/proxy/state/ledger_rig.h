@@ -19,6 +19,7 @@ class LedgerWrite {
       : ledger_(&ledger), matched_(matched), asker_(std::move(asker)), waiter_(waiter) {}
 
   SendingLedger::Match match() const { return matched_.match; }
+  SendingLedger::Asking asking() const { return matched_.asking; }
   uint64_t sending() const { return matched_.asking.sending; }
   Moment first_arrival() const { return matched_.arrived; }
 
@@ -94,7 +95,7 @@ struct LedgerRig {
       answer = std::make_shared<arm::Response>();
       answer->body.assign(size, 'x');
     }
-    ledger.end(write.sending(), {kind, std::move(answer), {}}, tick());
+    ledger.end(write.asking(), {kind, std::move(answer), {}}, tick());
     return write;
   }
   // How often it was told that the write has ended, since the last time that this was asked.

@@ -29,7 +29,7 @@ LedgerWrite told(LedgerRig& rig, uint64_t request, std::string_view id = {}, siz
   SendingLedger::Ending ending{Kind::Accepted, std::make_shared<arm::Response>(), {}, 42};
   std::const_pointer_cast<arm::Response>(ending.answer)->body.assign(size, 'x');
   ending.recorded = std::make_shared<const SendingLedger::Recorded>(SendingLedger::Recorded{202, "\"1\"", {}});
-  rig.ledger.end(write.sending(), std::move(ending), rig.tick());
+  rig.ledger.end(write.asking(), std::move(ending), rig.tick());
   write.arrive();
   write.leave();
   return write;

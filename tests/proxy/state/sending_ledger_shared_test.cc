@@ -70,7 +70,7 @@ TEST(SendingLedgerShared, TheSameRequestJoinsTheOneThatRunsElsewhereAndGetsItsAn
   EXPECT_EQ(again.asking.sending, first.asking.sending) << "it is the same sending, by the same number";
   auto answer = std::make_shared<arm::Response>();
   answer->head.status = 200;
-  two.here.end(first.asking.sending, {Kind::Accepted, answer, {}}, two.moment());
+  two.here.end(first.asking, {Kind::Accepted, answer, {}}, two.moment());
   two.pass_on();
   ASSERT_TRUE(two.there.ending(again.asking.sending).has_value());
   EXPECT_EQ(two.there.ending(again.asking.sending)->answer->head.status, 200);
@@ -80,7 +80,7 @@ TEST(SendingLedgerShared, WhatEndedWithoutAnAnswerIsInDoubtEverywhere) {
   TwoProcesses two;
   const auto first = two.ask(two.here);
   two.here.sent(first.asking.sending);
-  two.here.end(first.asking.sending, {Kind::InDoubt, nullptr, {}}, two.moment());
+  two.here.end(first.asking, {Kind::InDoubt, nullptr, {}}, two.moment());
   two.pass_on();
   EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
 }
@@ -100,7 +100,7 @@ TEST(SendingLedgerShared, AfterADeliveredAnswerTheSameIsANewWriteEverywhere) {
   TwoProcesses two;
   const auto first = two.ask(two.here);
   two.here.sent(first.asking.sending);
-  two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
+  two.here.end(first.asking, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
   two.here.written(first.asking);
   two.here.delivered(first.asking);
   two.pass_on();
@@ -129,7 +129,7 @@ TEST(SendingLedgerShared, WhatIsToRunAgainIsNotElsewhere) {
     two.arrival.repeats.window = std::chrono::minutes(10);
     const auto first = two.ask(two.here);
     two.here.sent(first.asking.sending);
-    two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}, 7}, two.moment());
+    two.here.end(first.asking, {Kind::Accepted, std::make_shared<arm::Response>(), {}, 7}, two.moment());
     two.here.delivered(first.asking);
     two.pass_on();
     SendingLedger::Questions ask;
@@ -156,7 +156,7 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheDoubtAboutTheFirst) 
   two.pass_back();
   two.there.follow({SendingEvent::What::Ended, {}, first.asking, {}, {Kind::InDoubt, nullptr, {}}}, nullptr, two.moment());
   ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
-  two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.there.end(second.asking, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_back();
   EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
 }
@@ -170,8 +170,8 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheAnswerOfTheFirst) {
   two.pass_on();
   two.pass_back();
   ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
-  two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
-  two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
+  two.there.end(second.asking, {Kind::Expected, nullptr, {}}, two.moment());
+  two.here.end(first.asking, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
   two.pass_on();
   two.pass_back();
   const auto again = two.ask(two.there);
@@ -187,7 +187,7 @@ TEST(SendingLedgerShared, SinceWhenAllKnowOfItsFirstArrivalIsTheSameEverywhere) 
   const uint64_t known = two.here.logged_at(first.asking.sending);
   EXPECT_GT(known, two.arrival.at.order);
   EXPECT_EQ(two.there.logged_at(first.asking.sending), known);
-  two.here.end(first.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_on();
   ASSERT_EQ(two.ask(two.there).match, Match::Again);
   two.pass_back();
@@ -208,7 +208,7 @@ TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstI
 TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
   TwoProcesses two;
   const auto first = two.ask(two.here);
-  two.here.end(first.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_on();
   const auto again = two.ask(two.here);
   const auto beside = two.ask(two.there);
@@ -220,12 +220,102 @@ TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
   EXPECT_TRUE(two.there.is_elsewhere(two.arrival, beside.asking, {}));
 }
 
+// It knew nothing of the first re-send, nor of its end: what that did must not be done once more.
+TEST(SendingLedgerShared, OfTwoReSendsTheSecondIsNotCarriedOutAfterTheFirstHasEndedEither) {
+  for (const Kind kind : {Kind::Accepted, Kind::InDoubt}) {
+    TwoProcesses two;
+    const auto first = two.ask(two.here);
+    two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
+    two.pass_on();
+    const auto again = two.ask(two.here);
+    ASSERT_EQ(again.match, Match::Again);
+    two.here.sent(again.asking.sending);
+    const auto answer = kind == Kind::Accepted ? std::make_shared<arm::Response>() : nullptr;
+    two.here.end(again.asking, {kind, answer, {}, 7}, two.moment());
+    two.here.undelivered(again.asking);
+    const auto beside = two.ask(two.there);
+    ASSERT_EQ(beside.match, Match::Again) << "it does not know yet";
+    two.pass_on();
+    two.pass_back();
+    EXPECT_TRUE(two.there.is_elsewhere(two.arrival, beside.asking, {}));
+    two.there.end(beside.asking, {Kind::Expected, nullptr, {}}, two.moment());
+    two.pass_back();
+    const Match told = kind == Kind::Accepted ? Match::Shared : Match::InDoubt;
+    EXPECT_EQ(two.ask(two.here).match, told);
+    EXPECT_EQ(two.ask(two.there).match, told);
+  }
+}
+
+// The one that is not carried out is told to come again, and ends. That is not the end of the other.
+TEST(SendingLedgerShared, OfTwoReSendsTheOneThatIsNotCarriedOutEndsNothing) {
+  for (const bool is_late : {false, true}) {
+    TwoProcesses two;
+    const auto first = two.ask(two.here);
+    two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
+    two.pass_on();
+    const auto again = two.ask(two.here);
+    const auto beside = two.ask(two.there);
+    two.pass_on();
+    two.pass_back();
+    if (is_late) two.here.end(again.asking, {Kind::InDoubt, nullptr, {}, 7}, two.moment());
+    two.pass_on();
+    two.there.end(beside.asking, {Kind::Expected, nullptr, {}}, two.moment());
+    two.pass_back();
+    if (!is_late) two.here.end(again.asking, {Kind::InDoubt, nullptr, {}, 7}, two.moment());
+    two.pass_on();
+    EXPECT_EQ(two.ask(two.here).match, Match::InDoubt) << is_late;
+    EXPECT_EQ(two.ask(two.there).match, Match::InDoubt) << is_late;
+  }
+}
+
+// Its process may end what it began before the log has its beginning (the engine is away), and begin it once more.
+TEST(SendingLedgerShared, WhatEndsBeforeAllKnowOfItGoesOnEverywhere) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
+  const auto again = two.ask(two.here);
+  ASSERT_EQ(again.match, Match::Again);
+  two.here.note_logged(two.heard.events.at(0), two.moment().order);
+  two.here.end(again.asking, {Kind::Expected, nullptr, {}}, two.moment());
+  EXPECT_EQ(two.ask(two.here).match, Match::Again);
+  two.pass_on();
+  const auto there = two.ask(two.there);
+  EXPECT_EQ(there.match, Match::Shared) << "the third try runs here";
+  two.there.leave(there.asking.sending, &two.waiter, SendingLedger::With::Nothing);
+}
+
+// A process that lags behind the log has older numbers for what it does: what was read elsewhere seems newer than it is.
+TEST(SendingLedgerShared, WhatWasReadElsewhereBeforeADoubtBeganDoesNotSettleIt) {
+  for (const bool is_read : {true, false}) {
+    TwoProcesses two;
+    two.arrival.request_id.clear();
+    const auto first = two.ask(two.here);
+    two.here.sent(first.asking.sending);
+    two.pass_on();
+    const Moment before = two.moment();
+    const Moment lost = two.moment();
+    if (is_read) two.there.resolve(two.arrival.resource, two.moment());
+    two.here.end(first.asking, {Kind::InDoubt, nullptr, {}}, before);
+    two.pass_back();  // stands in the log before the end
+    EXPECT_EQ(two.here.size(), 1u);
+    two.pass_on();
+    two.here.resolve(two.arrival.resource, lost);
+    EXPECT_EQ(two.here.size(), 1u) << "asked for before all knew of the end";
+    EXPECT_EQ(two.ask(two.here).match, Match::InDoubt) << is_read;
+    EXPECT_EQ(two.ask(two.there).match, Match::InDoubt) << is_read;
+    two.there.resolve(two.arrival.resource, two.moment());
+    two.pass_back();
+    EXPECT_EQ(two.here.size(), 0u);
+    EXPECT_EQ(two.there.size(), 0u);
+  }
+}
+
 TEST(SendingLedgerShared, WhatAReadHasSettledIsSettledEverywhere) {
   TwoProcesses two;
   two.arrival.request_id.clear();
   const auto first = two.ask(two.here);
   two.here.sent(first.asking.sending);
-  two.here.end(first.asking.sending, {Kind::InDoubt, nullptr, {}}, two.moment());
+  two.here.end(first.asking, {Kind::InDoubt, nullptr, {}}, two.moment());
   two.pass_on();  // before its client is told
   two.here.resolve(two.arrival.resource, two.moment());
   two.pass_on();

@@ -72,7 +72,7 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
     auto answer = std::make_shared<arm::Response>();
     answer->body = std::string(1 + rng.below(50), 'x');
     constexpr End kinds[] = {End::Expected, End::Refused, End::Accepted, End::Accepted, End::InDoubt};
-    ledger.end(found.asking.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
+    ledger.end(found.asking, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
   }
   presence->gone = rng.chance(0.5);
   if (rng.chance(0.3)) ledger.written(found.asking);
@@ -151,7 +151,7 @@ TEST(TablesStress, OneRequestRunsOnceHoweverManyThreadsBringIt) {
       ++runs;
       EXPECT_EQ(found.match, SendingLedger::Match::New);
       ledger.sent(found.asking.sending);
-      ledger.end(found.asking.sending, {SendingLedger::Ending::Kind::Accepted, std::make_shared<arm::Response>(), ""}, when);
+      ledger.end(found.asking, {SendingLedger::Ending::Kind::Accepted, std::make_shared<arm::Response>(), ""}, when);
     }
   });
   EXPECT_EQ(runs.load(), kRounds);

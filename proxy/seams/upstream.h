@@ -27,6 +27,9 @@ class BodySource {
   // The next piece; empty at the end. The view is valid until the next call. An error means that the message was cut:
   // what was read so far is not the whole.
   virtual Task<Result<std::string_view>> read() = 0;
+
+  // The piece that was given last is known to be the last one. What is not known yet is false.
+  virtual bool ended() const { return false; }
 };
 
 // How long the content of a message will be.
@@ -95,6 +98,10 @@ class Upstream {
   virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, SendLimits limits) = 0;
 };
 
+// An answer came, and broke the rules of HTTP or a limit: another sending would get the same.
+inline bool is_unreadable(const Error& error) {
+  return error.sent == Sent::Maybe && (error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge);
+}
 Error may_not_begin();
 Error given_up();  // nobody awaits it: Cancelled with Sent::Maybe
 

@@ -23,6 +23,7 @@ class TextBody final : public BodySource {
     if (piece.empty() && breaks_) co_return upstream_error(ErrorKind::Reset, Sent::Answered, "the script says so");
     co_return piece;
   }
+  bool ended() const override { return rest_.empty() && !breaks_; }
 
  private:
   const std::string text_;
@@ -106,7 +107,8 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
   answer.head.status = step.status;
   answer.head.fields = std::move(step.fields);
   const bool has_content = step.status != 204 && step.status != 304 && request.head.method != arm::Method::Head;
-  if (has_content) answer.length = {BodyLength::Kind::Known, step.body.size()};
+  if (has_content && !step.chunked) answer.length = {BodyLength::Kind::Known, step.body.size()};
+  if (has_content && step.chunked) answer.length.kind = BodyLength::Kind::Unknown;
   std::string body = has_content ? std::move(step.body) : std::string();
   if (step.breaks_at) body.resize(std::min(body.size(), *step.breaks_at));
   answer.body = std::make_unique<TextBody>(std::move(body), step.piece_bytes, step.breaks_at.has_value());

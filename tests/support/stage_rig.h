@@ -31,6 +31,7 @@ struct Step {
   std::optional<size_t> breaks_at;  // so much of the body arrives, then the connection breaks
   Duration takes{};                 // before it answers
   size_t piece_bytes = SIZE_MAX;    // how much of the body arrives at a time
+  bool chunked = false;             // its length is known with its last piece
 };
 
 class ScriptedUpstream final : public Upstream {

@@ -75,10 +75,13 @@ Task<bool> Session::wait_for_request() {
       co_return true;
     }
     if (draining_ && !is_here) break;
-    is_here = false;
     idle_ = true;
     got = co_await input_.more(deadline);
     idle_ = false;
+    // The drain woke this session, and not what had come just before: read, it is answered; unread, it would be reset.
+    const bool is_drained = !got && got.error().kind == ErrorKind::Cancelled && draining_;
+    is_here = is_drained && stream_->has_input();
+    if (is_here) continue;
     if (!got || *got == 0) break;
     if (has_skipped) co_await let_others_run();
   }

@@ -24,6 +24,7 @@ class AnswerBody final : public BodySource {
   ~AnswerBody() override;
 
   Task<Result<std::string_view>> read() override;
+  bool ended() const override { return ended_; }
 
  private:
   // What was received and not used yet: what came with the head stands in the connection's input, the rest in `area_`.

@@ -199,9 +199,10 @@ Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost
   auto parsed = co_await ask(*connection, host->name(), request, head, limits);
   if (!parsed) {
     host->discard(std::move(connection));
-    // A repetition must not meet the next connection that a firewall has forgotten.
-    const bool is_given_up = parsed.error().kind == ErrorKind::Cancelled;  // and so tells nothing of the others
-    if (parsed.error().sent == Sent::Maybe && !is_given_up) host->discard_idle();
+    // A repetition must not meet the next connection that a firewall has forgotten. An answer that cannot be read, or is not
+    // waited for any more, tells nothing of the others.
+    const bool has_died = parsed.error().kind != ErrorKind::Cancelled && !is_unreadable(parsed.error());
+    if (parsed.error().sent == Sent::Maybe && has_died) host->discard_idle();
     co_return std::move(parsed).error();
   }
   UpstreamAnswer answer;

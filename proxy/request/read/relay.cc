@@ -75,9 +75,9 @@ bool is_safe(const Exchange& exchange) {
 }
 
 // Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once. A request
-// that timed out or was cancelled is not sent again.
+// that timed out or was cancelled is not sent again, nor one whose answer cannot be read.
 bool may_send_again(const Exchange& exchange, const Error& error) {
-  if (error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled) return false;
+  if (error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled || is_unreadable(error)) return false;
   return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
 }
 
@@ -271,7 +271,8 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     }
     seen += piece->size();
     passing.capture.add(*piece);
-    const bool has_all = piece->empty() || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
+    const bool is_last = piece->empty() || answer.body->ended();
+    const bool has_all = is_last || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
     if (!has_all && passing.is_learnt_from()) {
       held.append(*piece);
       continue;
@@ -284,18 +285,21 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
       }
       if (passed.untold) co_return passed;
     }
+    const bool is_end = piece->empty();
+    const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
     if (!std::exchange(passed.begun, true)) {
-      const auto written = co_await client_link.write_head(answer.head, answer.length);
+      // ARM sends short answers in chunks, too; with their length they need one write, where the end of chunks takes another.
+      const bool is_short = is_last && answer.length.kind == BodyLength::Kind::Unknown;
+      const BodyLength length = is_short ? BodyLength{BodyLength::Kind::Known, bytes.size()} : answer.length;
+      const auto written = co_await client_link.write_head(answer.head, length);
       if (!written) co_return passed;
     }
-    const bool is_last = piece->empty();
-    const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
     if (!bytes.empty()) {
       const auto written = co_await client_link.write_body(bytes);
       if (!written) co_return passed;
       held.clear();
     }
-    if (is_last) break;
+    if (is_end) break;
   }
   const auto finished = co_await client_link.finish();
   passed.delivered = finished.ok();

@@ -55,6 +55,7 @@ class SimLink final : public ClientLink, public std::enable_shared_from_this<Sim
   int ends_written() const { return ends_; }
   TimePoint begun() const { return begun_; }  // the first byte of the head
   bool body_fits() const;                     // as many bytes as the head promised
+  BodyLength promised() const { return promised_; }
 
   Exchange exchange;
   std::string known_as;  // the name that armgate knows its client by, in the proxy's URL or in its token

@@ -309,6 +309,16 @@ TEST_F(SessionTest, DrainsAtOnceWhenIdle) {
   run_until([this] { return ended_; });
 }
 
+// It lies in the system's buffer, and nobody has looked yet.
+TEST_F(SessionTest, ARequestThatCameJustBeforeTheDrainIsAnswered) {
+  ask(get("/a"), "hello");
+  settle();
+  send_text(client_, get("/b"));
+  session_->drain();
+  receive_until("Connection: close\r\n\r\nhello");
+  leave_orderly();
+}
+
 // Its client was not told that the connection ends, and may ask again.
 TEST_F(SessionTest, DrainWithinAnAnswerLeavesRoomForOneMoreRequest) {
   begin();

@@ -133,6 +133,31 @@ TEST_F(AnswerBodyTest, IsWholeOrCutAndOnlyAWholeOneLeavesItsConnectionToTheNext)
   }
 }
 
+// Its reader writes the end with it.
+TEST_F(AnswerBodyTest, ThatAPieceIsTheLastOneIsKnownIfTheEndCameWithIt) {
+  const struct {
+    Framing framing;
+    const char* with_head;
+    bool is_last;
+  } rows[] = {{of_length(5), "hello", true},
+              {of_length(6), "hello", false},
+              {kChunked, "5\r\nhello\r\n0\r\n\r\n", true},
+              {kChunked, "5\r\nhello\r\n0\r\n", false},
+              {kChunked, "5\r\nhello\r\n", false},
+              {kUntilClose, "hello", false}};
+  for (const auto& row : rows) {
+    begin(row.framing, true, row.with_head);
+    EXPECT_FALSE(body_->ended());
+    std::optional<Result<std::string>> piece;
+    bool done = false;
+    start(store_piece(*body_, piece), done);
+    run_until([&] { return done; });
+    EXPECT_EQ(piece->value(), "hello");
+    EXPECT_EQ(body_->ended(), row.is_last) << row.with_head;
+    body_.reset();
+  }
+}
+
 TEST_F(AnswerBodyTest, AResetIsACutWhateverTheFraming) {
   for (const Framing& framing : {of_length(5), kChunked, kUntilClose}) {
     origin_.plays = {{"", Then::Reset}};

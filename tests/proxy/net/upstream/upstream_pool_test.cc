@@ -141,6 +141,18 @@ TEST_F(UpstreamPoolTest, AfterALostAnswerNoOtherIdleConnectionIsTried) {
   EXPECT_EQ(origin_.connections, 3);
 }
 
+TEST_F(UpstreamPoolTest, AnAnswerThatCannotBeReadLeavesTheOtherIdleConnections) {
+  std::array<std::optional<Result<std::string>>, 2> got_both;
+  bool first = false, second = false;
+  start(store_fetched(*pool_, got_both[0]), first);
+  start(store_fetched(*pool_, got_both[1]), second);
+  origin_.plays = {ok("one"), ok("two"), {"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"}, ok("three")};
+  run_until([&] { return first && second; });
+  EXPECT_FALSE(get().ok());
+  EXPECT_EQ(got(), "200 three");
+  EXPECT_EQ(origin_.connections, 2);
+}
+
 TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {
   origin_.plays = {{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok("done").answer}};
   EXPECT_EQ(got(), "200 done");

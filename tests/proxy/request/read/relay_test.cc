@@ -51,6 +51,27 @@ TEST(Relay, AnAnswerIsPassedOnAsItIs) {
   EXPECT_FALSE(answer.head.fields.has("x-armgate-attempts"));
 }
 
+// One write in place of two: the end of chunks comes apart.
+TEST(Relay, AShortAnswerInChunksIsToldWithItsLength) {
+  for (const size_t piece_bytes : {SIZE_MAX, size_t{3}}) {
+    StageRig rig;
+    rig.arm_lives([&](const arm::Request&) {
+      Step step;
+      step.expected = "GET " + kSite;
+      step.body = R"({"a":"b"})";
+      step.chunked = true;
+      step.piece_bytes = piece_bytes;
+      return step;
+    });
+    const auto running = rig.start("one", "GET " + kSite);
+    rig.run_until([&] { return running->done; });
+    const bool is_short = piece_bytes == SIZE_MAX;
+    EXPECT_EQ(running->link->promised().kind, is_short ? BodyLength::Kind::Known : BodyLength::Kind::Unknown);
+    EXPECT_TRUE(running->link->body_fits());
+    EXPECT_EQ(running->link->answer().body, R"({"a":"b"})");
+  }
+}
+
 const std::string kWithoutARule[] = {"GET " + kSite, "PUT " + kSite,
                                      "POST " + kSite.substr(0, kSite.find('?')) + "/restart?api-version=1"};
 

@@ -2,7 +2,7 @@
 // sdk/azcore/arm/internal/resource/resource_identifier.go).
 //
 // Why: one resource has many spellings (case of every segment, "resourcegroups", trailing slash, percent-encoding).
-// Locks, versions and delete marks must see one. The canonical id is for keys only: the target that goes upstream keeps
+// Locks, histories and delete marks must see one. The canonical id is for keys only: the target that goes upstream keeps
 // the client's bytes.
 #pragma once
 

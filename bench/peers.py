@@ -159,6 +159,8 @@ http {{
         for name, size in SIZES.items():
             (self.directory / "content" / f"{name}.json").write_text(body_of(size))
             locations += f"location ~ /{name} {{ try_files /{name}.json =404; }}\n"
+        # What server-side includes look through has no length known in advance, and comes in chunks.
+        locations += "location ~ /chunked { ssi on; ssi_types application/json; try_files /small.json =404; }\n"
         put_answer = body_of(SIZES["small"]).replace("\\", "\\\\")  # nginx takes one backslash off
         locations += f"location ~ /put {{ return 201 '{put_answer}'; }}\n"
         # What is there is the same whenever it is read, or another each time: then somebody else seems to have written meanwhile.

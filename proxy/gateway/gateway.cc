@@ -48,7 +48,6 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
           [this] { return common_->shared.budgets.report(common_->clock.now()); },
           [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); },
           [this](size_t most, const std::string& resource, WhichWrites which) { return history(most, resource, which); },
-          common_->memory == nullptr,
           [this] { return common_->timeline.json(); },
           [this] { return common_->decisions.json(common_->clock.wall(), common_->clock.now()); },
           {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },

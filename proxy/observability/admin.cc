@@ -330,7 +330,7 @@ Task<arm::Response> Admin::answer_aside(const Exchange& exchange) const {
 
 Task<Receipt> Admin::serve(Exchange& exchange, ClientLink& client) const {
   arm::Response response;
-  if (sources_.has_journal && is_at_or_under(arm::path_of(exchange.request.head.target), kHistory)) {
+  if (is_at_or_under(arm::path_of(exchange.request.head.target), kHistory)) {
     response = co_await answer_aside(exchange);
   } else {
     response = answer(exchange.request, exchange.from.peer);

@@ -39,10 +39,9 @@ struct AdminSources {
   std::function<std::string()> metrics;  // /metrics
   std::function<BudgetReport()> budgets;
   std::function<Unlocked(const Hash128& key, std::string_view who)> unlock;
-  // /history, JSON (record_view.h), or why the journal cannot be read. Reading that takes time: then it is asked on a thread of
-  // its own.
+  // /history, JSON (record_view.h), or why the journal cannot be read. It takes time, to read files or to compare bodies: it is
+  // asked on a thread of its own.
   std::function<Result<std::string>(size_t most, const std::string& resource, WhichWrites which)> history;
-  bool has_journal = false;
   std::function<std::string()> recent;     // /recent, JSON (timeline.h)
   std::function<std::string()> decisions;  // /decisions, JSON (decision_log.h)
   RunLeaseSources leases;                  // /leases

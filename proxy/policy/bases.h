@@ -52,7 +52,7 @@ struct BaseState {
   SharedBody body;
   SharedBody sent;           // if it is the answer to a write of this very client: what that asked for
   uint64_t known_since = 0;  // order: the state is at least as new as this
-  // Its client was shown it last, by a read that may have shown an older one: if it is what is there, it did not.
+  // The client was shown this state last, by a read that may have lagged. It did not if this is what is there now.
   bool is_last_read = false;
 
   // Whether it was known before the resource was gone at that order.
@@ -64,8 +64,8 @@ struct WriteFacts {
   Actors actors = Actors::Unknown;
   Hash128 request_hash{};
   Moment arrived;  // the first byte of its first sending: what was shown later is not what that was built from
-  // Order: what was shown after `arrived` and before this may have been in hand too; 0: nothing of that kind. Several processes
-  // know of each other's deliveries a moment late.
+  // Order: the client may also have known states that were shown after `arrived` and before this, as several processes know of
+  // each other's deliveries a moment late; 0: there are none.
   uint64_t arrived_by = 0;
   Moment repeated{};  // the first byte of this sending, if no earlier one had an effect; order 0: it is the first
   std::string_view request_id;
@@ -93,11 +93,11 @@ struct Bases {
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
   bool has_read = false;           // its client was shown one of them otherwise than by the answer to a write of its own
-  size_t either_of = 0;       // its client knows of so many of `possible`, the first: whichever is there, it is built on that
-  bool knows_merges = false;  // the write shows that its client knows of all that was ever merged into its writes
-  bool takes_back = false;    // it lacks what was merged into one of these
-  bool may_merge = true;      // false: its client takes back what is merged into its writes, or takes no note of it
-  uint64_t arrived = 0;       // order of the write's first byte
+  size_t either_of = 0;            // the client knows the first so many of `possible`: the write is built on whichever is there
+  bool knows_merges = false;       // the write shows that its client knows of all that was ever merged into its writes
+  bool takes_back = false;         // it lacks what was merged into one of these
+  bool may_merge = true;           // false: its client takes back what is merged into its writes, or takes no note of it
+  uint64_t arrived = 0;            // order of the write's first byte
 
   // Order: nothing that it may have been built from is older; of Create: of when the client was told so.
   uint64_t known_since() const;

@@ -17,8 +17,8 @@ bool is_shown_by(const Entry& entry, const StateShown& shown);
 // Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
 bool is_other_than(const Entry& entry, const StateShown& shown);
 
-// What the write before asked for and what it led to; null: not known. What the service made of it tells on what it decides
-// itself.
+// What the write before asked for, and the state it led to; null: not known. The difference shows which members the service
+// decides itself.
 struct WriteBefore {
   SharedBody asked{};
   SharedBody state{};

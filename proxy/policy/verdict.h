@@ -60,8 +60,8 @@ struct Verdict {
 // Tells of an order whether anybody else's write was accepted after it.
 using OthersWroteSince = std::function<bool(uint64_t order)>;
 
-// After narrow_down() and add_merged(). `scope`: what may be merged; nothing: a write that others' changes stand beside is
-// refused.
+// After narrow_down() and add_merged(). `scope`: what may be merged; nullopt: nothing is, and a write is refused if others have
+// changed something.
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
                const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
 

@@ -27,8 +27,8 @@ inline constexpr std::string_view kClosing = "armgate is about to end, and this 
 arm::Response make_stale(std::string_view code, std::string_view why, const std::vector<std::string>& changed);
 // 412 ArmgateResourceSick: not 409, which go-autorest sends again at once, and not 503, which every client does.
 arm::Response make_sick(std::string_view resource, std::string_view why, Duration probe_every);
-// When a client is to come again that would have to wait for so long: after `least`, and no later than an SDK goes on at all
-// (docs/arm.md, "Clients": asked for more, azcore gives up).
+// The Retry-After for a client that would have to wait for `asked`: at least `least`, and at most what SDKs still obey
+// (docs/arm.md, "Clients": azcore gives up beyond it).
 Duration come_again(Duration least, Duration asked);
 // 503 ArmgateBusy.
 enum class Tried { No, WithoutEffect };

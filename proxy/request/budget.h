@@ -14,7 +14,7 @@ namespace armgate {
 // The head of ARM's answer to a request of anybody's: learns from it what is left.
 void note_budgets(const Parts& parts, const Asker& asker, arm::Method method, const arm::ResponseHead& answer);
 
-// From when on armgate's own read would go at once. For who can look later: to him a read that fails would tell something else.
+// From when on armgate's own read would go at once. For callers that can look later; a failed read would mislead them.
 TimePoint may_ask_from(const Parts& parts, std::string_view target, std::string_view authorization);
 
 // Until armgate may ask, which counts as asked then. TimedOut, at once, if that would be after `deadline`.

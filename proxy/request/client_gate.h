@@ -15,7 +15,7 @@
 
 namespace armgate {
 
-// Until when what its client waits for until `until` waits for a connection: for a moment also if that is over.
+// The deadline for getting a connection, for a client that waits until `until`; a moment from now if that has passed.
 TimePoint connection_due(const Parts& parts, TimePoint until);
 
 class ClientGate : public SendGate {

@@ -1,6 +1,6 @@
 // pipeline.h – the life of one request, from its last body byte to the last byte of its answer.
 //
-// The same code serves real connections (proxy/net) and the deterministic simulator (tests/sim); see
+// The same code serves real connections (proxy/net) and the deterministic simulator (tests/gate_sim); see
 // ARCHITECTURE.md for the steps in one page.
 // Threads   one Pipeline per event loop; the tables it works on are shared.
 #pragma once

@@ -1,6 +1,7 @@
 #include "proxy/state/memory_store.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -199,11 +200,18 @@ std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::strin
       told.requested_body = change.requested_body.lock();
       if (change.touched) touched[change.id] = *change.touched;
     }
-    all.reserve(all.size() + shard.slots.size());
+    // No more than could be told is put together: writes wait for this.
+    std::vector<const Slot*> slots;
     for (const Slot& slot : shard.slots) {
-      if (!is_at_or_below(slot.text(kResource), resource)) continue;
-      JournaledWrite write = slot.write();
-      if (is_asked_for(which, write, resource)) all.push_back({std::move(write), {}});
+      if (is_at_or_below(slot.text(kResource), resource)) slots.push_back(&slot);
+    }
+    std::ranges::sort(slots, std::greater<>(), [](const Slot* slot) { return slot->id; });
+    size_t taken = 0;
+    for (auto slot = slots.begin(); slot != slots.end() && taken < most; ++slot) {
+      JournaledWrite write = (*slot)->write();
+      if (!is_asked_for(which, write, resource)) continue;
+      all.push_back({std::move(write), {}});
+      ++taken;
     }
   }
   std::sort(all.begin(), all.end(), [](const Remembered& a, const Remembered& b) { return a.write.id > b.write.id; });

@@ -4,10 +4,10 @@
 // pass it by locking something else. So until the last such write is finished, plans take the keys of both (docs/design.md,
 // "Locks").
 //
-// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease
-//             until
-// its end.
-//             A plan is the same whether it was kept or made anew.
+// Invariants
+//   1. Rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease until its
+//      end.
+//   2. A plan is the same whether it was kept or made anew.
 // Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them
 //             with every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the
 //             same URL.

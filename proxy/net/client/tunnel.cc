@@ -1,15 +1,13 @@
 #include "proxy/net/client/tunnel.h"
 
 #include <utility>
-#include <vector>
 
 #include "proxy/async/spawn.h"
 #include "proxy/async/waiter.h"
+#include "proxy/net/socket/input_buffer.h"
 
 namespace armgate::net {
 namespace {
-
-constexpr size_t kPieceBytes = 16 * 1024;
 
 struct Tunnel {
   Tunnel(Clock& with, Duration limit, const Executor& executor)
@@ -26,27 +24,28 @@ struct Tunnel {
 enum class Ended { InOrder, Broken };
 
 Task<Ended> relay(Tunnel& tunnel, ByteStream& from, ByteStream& to, std::string early, uint64_t& bytes) {
-  std::vector<char> piece(early.begin(), early.end());
-  size_t count = piece.size();
-  if (piece.size() < kPieceBytes) piece.resize(kPieceBytes);
+  InputBuffer arrived;  // while nothing is on its way it holds no memory: most tunnels are idle
+  if (!early.empty()) arrived.append(std::exchange(early, {}));
   while (true) {
-    if (count > 0) {
-      bytes += count;
+    if (!arrived.empty()) {
+      bytes += arrived.bytes().size();
       tunnel.last_moved = tunnel.clock.now();
-      const auto written = co_await to.write_all(std::string_view(piece.data(), count), tunnel.deadline());
+      const auto written = co_await to.write_all(arrived.bytes(), tunnel.deadline());
       if (!written) co_return Ended::Broken;
       tunnel.last_moved = tunnel.clock.now();
+      arrived.clear();
     }
-    const auto got = co_await from.read_some(piece, tunnel.deadline());
+    const auto got = co_await from.read_some(scratch_area(), tunnel.deadline());
     if (got && *got == 0) {
       co_await to.shutdown(tunnel.deadline());
       co_return Ended::InOrder;
     }
     const bool still_moving = !got && got.error().kind == ErrorKind::TimedOut && tunnel.clock.now() < tunnel.deadline();
     if (!got && !still_moving) co_return Ended::Broken;
-    count = got ? *got : 0;
+    const size_t count = got ? *got : 0;
+    if (count > 0) arrived.append(std::string_view(scratch_area().data(), count));
     // It may wait for this with the rest of what it has to say (Nagle's algorithm, RFC 896).
-    if (count < kPieceBytes) from.acknowledge_now();
+    if (count < scratch_area().size()) from.acknowledge_now();
     co_await let_others_run();  // both sides may be ready for ever
   }
 }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstring>
@@ -17,6 +18,7 @@ namespace armgate::net {
 namespace {
 
 constexpr uint16_t kTlsPort = 443;
+constexpr size_t kConnectedMax = 1000;  // names; forgetting them costs one search each
 
 namespace ip = boost::asio::ip;
 
@@ -36,6 +38,20 @@ std::optional<std::string_view> refused_target(const ip::address& address) {
 std::string place_of(const ip::address& address, uint16_t port) { return fmt::format("{} port {}", address.to_string(), port); }
 
 }  // namespace
+
+Addresses in_turns(const Addresses& addresses) {
+  Addresses ordered;
+  ordered.reserve(addresses.size());
+  std::array<Addresses, 2> families;  // the first one's, and the other
+  for (const ip::address& address : addresses)
+    families[address.is_v6() == addresses.front().is_v6() ? 0 : 1].push_back(address);
+  for (size_t i = 0; i < std::max(families[0].size(), families[1].size()); ++i) {
+    for (const Addresses& family : families) {
+      if (i < family.size()) ordered.push_back(family[i]);
+    }
+  }
+  return ordered;
+}
 
 void tune_tcp(int fd) {
   const auto set = [fd](int level, int option, int value) { ::setsockopt(fd, level, option, &value, sizeof value); };
@@ -75,6 +91,22 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint1
   return connect_to_any(std::move(endpoint), local, std::move(named), deadline);
 }
 
+Addresses Connector::in_order(const std::string& name, const Addresses& resolved) const {
+  Addresses ordered = in_turns(resolved);
+  const auto last = connected_.find(name);
+  if (last == connected_.end()) return ordered;
+  const auto found = std::ranges::find(ordered, last->second);
+  if (found != ordered.end()) std::rotate(ordered.begin(), found, found + 1);
+  return ordered;
+}
+
+// While the first one answers, what the resolver says decides, which may spread the load.
+void Connector::note_connected(const std::string& name, const ip::address& address, bool was_first) {
+  if (was_first) return;
+  if (connected_.size() >= kConnectedMax) connected_.clear();
+  connected_.insert_or_assign(name, address);
+}
+
 Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoint, LocalTargets local, Named named,
                                                                 TimePoint deadline) {
   Addresses addresses;
@@ -83,7 +115,7 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoin
   } else {
     auto resolved = co_await resolve_(endpoint.name, deadline);
     if (!resolved) co_return std::move(resolved).error();
-    addresses = *std::move(resolved);
+    addresses = in_order(endpoint.name, *resolved);
   }
   Error last = unreachable(fmt::format("{} has no address", named.target));
   for (const ip::address& address : addresses) {
@@ -96,7 +128,10 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoin
     }
     const TimePoint until = std::min(deadline, clock_.now() + options_.address_max);
     auto socket = co_await connect_to(address, endpoint.port, named, until);
-    if (socket) co_return socket;
+    if (socket) {
+      note_connected(endpoint.name, address, &address == &addresses.front());
+      co_return socket;
+    }
     last = std::move(socket).error();
     if (clock_.now() >= deadline) break;
   }

@@ -29,6 +29,10 @@ enum class LocalTargets { Refuse, Allow };
 
 using Addresses = std::vector<boost::asio::ip::address>;
 
+// The same, families in turns, the first one's first (RFC 8305, section 4): a family that leads nowhere costs the time of one
+// address, and not of all that come before the other family's.
+Addresses in_turns(const Addresses& addresses);
+
 // The addresses of a name, in order of preference (name_resolver.h).
 using Resolve = std::function<Task<Result<Addresses>>(std::string name, TimePoint deadline)>;
 
@@ -62,6 +66,8 @@ class Connector {
     std::string peer;    // who is at the far end then
   };
   Endpoint endpoint_of(std::string_view host, uint16_t port) const;
+  Addresses in_order(const std::string& name, const Addresses& resolved) const;
+  void note_connected(const std::string& name, const boost::asio::ip::address& address, bool was_first);
   Task<Result<std::unique_ptr<Socket>>> connect_to_any(Endpoint endpoint, LocalTargets local, Named named, TimePoint deadline);
   Task<Result<std::unique_ptr<Socket>>> connect_to(boost::asio::ip::address address, uint16_t port, Named named,
                                                    TimePoint deadline);
@@ -72,6 +78,8 @@ class Connector {
   const Executor executor_;
   const ConnectorOptions options_;
   const Resolve resolve_;
+  // By name, where those before it had failed: it is tried first from then on.
+  std::map<std::string, boost::asio::ip::address> connected_;
 };
 
 // No delay for small writes, and keep-alive probes: a peer whose machine vanished never sends FIN.

@@ -32,7 +32,7 @@ Outcome unrecorded(const Write& write);
 // The position in the queues of all processes.
 Task<Step<QueuePosition>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys, ClaimInfo info);
 
-// What has the keys now may have become another's to answer meanwhile. Nothing: it may go on.
+// Another replica may have begun the same request meanwhile. Then the client is to come again; nullopt: the write may go.
 std::optional<Outcome> answered_elsewhere(const Write& write);
 
 // False: what is shown could not be recorded.

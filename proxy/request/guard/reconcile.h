@@ -21,8 +21,8 @@ struct View {
   std::string_view target;
   std::string_view api_version;
 };
-// As the possible bases were read that can be compared only so, the newest first, and each api-version once: what has the ETag
-// of what is there needs no comparing. The write's own, if there is none. Never empty; valid as long as the write.
+// How to read the resource so that it can be compared: as the possible bases were read, newest first, each api-version once.
+// Bases with the ETag of what is there need no comparing. If none is left: the write's own view. Valid as long as the write.
 std::vector<View> views(const Write& write, std::string_view etag_there = {});
 
 // What becomes of a write whose client may not read.

@@ -13,7 +13,7 @@
 
 namespace armgate {
 
-// A request that may go; it takes of the budget until this goes. Or why not, and what its client is told.
+// Permission to send a request, which uses its part of the budget as long as this lives; or why not, and the client's answer.
 struct Share {
   std::optional<Budgets::Ticket> ticket;
   arm::Response busy;    // 503, if there is no ticket

@@ -109,7 +109,6 @@ class AdminTest : public testing::Test {
                   if (history_fails_) throw std::bad_alloc();
                   return history_;
                 },
-                false,
                 [] { return std::string("{\"recent\": 1}\n"); },
                 [] { return std::string("{\"decisions\": 1}\n"); },
                 {clock_, leases_, [this] { return state_.mode; },

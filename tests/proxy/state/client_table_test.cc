@@ -27,8 +27,7 @@ ClientTable::Options small() {
 void begin_write(ClientState& state) {
   SendingLedger::Arrival arrival;
   arrival.at = {1, kStart};
-  state.sendings().end(state.sendings().add(arrival), {SendingLedger::Ending::Kind::Expected, nullptr, {}},
-                       {2, kStart});
+  state.sendings().end(state.sendings().add(arrival), {SendingLedger::Ending::Kind::Expected, nullptr, {}}, {2, kStart});
 }
 
 void list(ClientState& state, std::string bytes, Moment when) {

@@ -69,6 +69,17 @@ TEST_F(TunnelTest, WhatTheClientHadSentAlreadyComesFirstAndAllIsCounted) {
   EXPECT_EQ(counts_->from_host_bytes, 4u);
 }
 
+// Both directions read into the same area of the thread.
+TEST_F(TunnelTest, WhatIsReadAtOnceInBothDirectionsIsNotMixed) {
+  const std::string there(40'000, 't');
+  const std::string back(40'000, 'b');
+  begin();
+  send_text(client_, there);
+  send_text(host_, back);
+  EXPECT_EQ(arrived_at(host_, there.size()), there);
+  EXPECT_EQ(arrived_at(client_, back.size()), back);
+}
+
 TEST_F(TunnelTest, OneDirectionGoesOnAfterTheEndOfTheOther) {
   begin();
   ::shutdown(client_, SHUT_WR);

@@ -15,6 +15,13 @@ namespace {
 
 using std::chrono::seconds;
 
+Addresses parsed(const std::vector<std::string>& addresses) {
+  Addresses all;
+  all.reserve(addresses.size());
+  for (const auto& address : addresses) all.push_back(boost::asio::ip::make_address(address));
+  return all;
+}
+
 class ConnectorTest : public NetTest {
  protected:
   ConnectorTest() : listener_(*Listener::open(clock_, executor(), "127.0.0.1", 0)), port_(listener_->port()) {}
@@ -25,12 +32,9 @@ class ConnectorTest : public NetTest {
     Connector connector(clock_, executor(), {seconds(4), std::move(overrides), {}}, resolve);
     return await(connector.connect(host, port, local, clock_.now() + seconds(10)));
   }
-  Task<Result<std::vector<boost::asio::ip::address>>> resolved(std::string name, std::vector<std::string> addresses) {
+  Task<Result<Addresses>> resolved(std::string name, std::vector<std::string> addresses) {
     asked_.push_back(std::move(name));
-    std::vector<boost::asio::ip::address> parsed;
-    parsed.reserve(addresses.size());
-    for (const auto& address : addresses) parsed.push_back(boost::asio::ip::make_address(address));
-    co_return parsed;
+    co_return parsed(addresses);
   }
 
   std::unique_ptr<Listener> listener_;
@@ -74,6 +78,37 @@ TEST_F(ConnectorTest, TheNextAddressIsTriedAfterOneThatRefuses) {
   const auto none = connect("name.test", port_, LocalTargets::Allow, {"127.0.0.2", "127.0.0.3"});
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().context.find("name.test at 127.0.0.3"), std::string::npos) << none.error().context;
+}
+
+TEST(ConnectorAddresses, FamiliesTakeTurns) {
+  const struct {
+    std::vector<std::string> resolved, tried;
+  } rows[] = {
+      {{}, {}},
+      {{"10.0.0.1"}, {"10.0.0.1"}},
+      {{"::1", "::2", "::3", "10.0.0.1", "10.0.0.2"}, {"::1", "10.0.0.1", "::2", "10.0.0.2", "::3"}},
+      {{"10.0.0.1", "10.0.0.2", "::1"}, {"10.0.0.1", "::1", "10.0.0.2"}},
+      {{"::1", "::2"}, {"::1", "::2"}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(in_turns(parsed(row.resolved)), parsed(row.tried)) << row.resolved.size();
+}
+
+// Else every new connection waits for the dead one.
+TEST_F(ConnectorTest, TheAddressThatAnsweredAfterADeadOneIsTriedFirst) {
+  std::vector<std::string> addresses{"127.0.0.2", "127.0.0.1"};
+  const Resolve resolve = [&](const std::string& name, TimePoint) { return resolved(name, addresses); };
+  Connector connector(clock_, executor(), {seconds(4), {}, {}}, resolve);
+  const auto far = [&]() -> std::string {
+    const auto socket = await(connector.connect("name.test", port_, LocalTargets::Allow, clock_.now() + seconds(10)));
+    return socket.ok() ? far_end((*socket)->fd()).substr(0, 9) : socket.error().context;
+  };
+  EXPECT_EQ(far(), "127.0.0.1");
+  auto other = *Listener::open(clock_, executor(), "127.0.0.2", port_);
+  EXPECT_EQ(far(), "127.0.0.1") << "though the other one answers by now";
+  listener_.reset();
+  EXPECT_EQ(far(), "127.0.0.2");
+  addresses = {"127.0.0.1", "127.0.0.3"};
+  EXPECT_NE(far().find("127.0.0.3"), std::string::npos) << "it is not an address of that name any more";
 }
 
 }  // namespace

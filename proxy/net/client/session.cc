@@ -76,7 +76,9 @@ Task<bool> Session::wait_for_request() {
     }
     if (draining_ && !is_here) break;
     idle_ = true;
-    got = co_await input_.more(deadline);
+    // Half a TLS record counts as something, and the rest of it may never come.
+    const TimePoint soon = std::min(deadline, setup_.clock.now() + setup_.options.drain_quiet_max);
+    got = co_await input_.more(draining_ ? soon : deadline);
     idle_ = false;
     // The drain woke this session, and not what had come just before: read, it is answered; unread, it would be reset.
     const bool is_drained = !got && got.error().kind == ErrorKind::Cancelled && draining_;

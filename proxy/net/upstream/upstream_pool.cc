@@ -52,6 +52,11 @@ Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection,
     }
     seen = bytes.size();
     const auto got = co_await read_patiently(*connection.stream, patience);
+    const bool has_ended = got ? *got == 0 : got.error().kind == ErrorKind::Reset;
+    if (has_ended && seen > 0) {
+      co_return upstream_error(ErrorKind::BadInput, Sent::Maybe,
+                               fmt::format("{} broke off within the head of its answer", host));
+    }
     if (!got) co_return got.error();
     if (*got == 0) {
       co_return upstream_error(ErrorKind::Closed, Sent::Maybe, fmt::format("{} closed the connection without an answer", host));

@@ -41,8 +41,8 @@ std::vector<rules::Rule> varied_rules(Rng& rng) {
   for (rules::Rule& rule : all) {
     const bool has_parents = !rule.lock.parents.empty();
     // Nothing but its key stands between a pool and a write of the cluster that repeats it: the cluster's ETag is another. Nor between
-    // tags and what they tag, where that has no ETag.
-    const bool must_stay = rule.name.starts_with("aks-pools") || rule.name == "tags";
+    // tags and what they tag, or a subnet and its network, where those have no ETag.
+    const bool must_stay = rule.name.starts_with("aks-pools") || rule.name == "tags" || rule.name == "subnets";
     if (has_parents && rng.chance(0.4) && !must_stay) rule.lock.parents.clear();
     if (!has_parents && rng.chance(0.3)) rule.lock.parents = {"*"};
     if (rng.chance(0.3)) rule.lease.max = std::chrono::minutes(10 + rng.below(50));

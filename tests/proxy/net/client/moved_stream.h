@@ -53,7 +53,7 @@ class MovedStream final : public ByteStream {
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return written.size() - std::min(acknowledged, written.size()); }
   uint64_t bytes_written() const override { return written.size(); }
-  bool has_input() const override { return !to_read_.empty() || end_ != StreamEnd::Open || broken_; }
+  bool has_input() const override { return !to_read_.empty() || end_ != StreamEnd::Open || broken_ || half_a_record; }
   bool is_quiet() override { return !has_input(); }
   bool is_broken() const override { return broken_; }
   void acknowledge_now() override { ++acknowledgements; }
@@ -78,6 +78,7 @@ class MovedStream final : public ByteStream {
   int acknowledgements = 0;  // that were asked for
   bool has_ended_writing = false;
   bool closed = false;
+  bool half_a_record = false;  // it came, and nothing can be read of it yet
 
  private:
   static Error failure_of(ErrorKind kind) { return {kind, ErrorSource::Client, Sent::No, "as the test wants it"}; }

@@ -90,6 +90,18 @@ TEST_F(MovedSession, ACutLeavesOpenWhatItsAnswersCameTo) {
   EXPECT_THAT(log_, ElementsAre());
 }
 
+TEST_F(MovedSession, HalfARecordDoesNotHoldTheDrain) {
+  ask(get("/a"));
+  stream_->acknowledged = stream_->written.size();
+  stream_->half_a_record = true;
+  session_->drain();
+  pass(milliseconds(1900));
+  EXPECT_FALSE(stream_->has_ended_writing) << "the rest may be on its way";
+  for (int i = 0; i < 12; ++i) pass(milliseconds(200));
+  EXPECT_TRUE(ended_);
+  EXPECT_THAT(log_, ElementsAre("confirm /a"));
+}
+
 // Whoever asks for the end of the connection may wait for it.
 TEST_F(MovedSession, TheEndAfterALastAnswerComesSoon) {
   ask(get("/a", "Connection: close\r\n"));

@@ -142,15 +142,23 @@ TEST_F(UpstreamPoolTest, AfterALostAnswerNoOtherIdleConnectionIsTried) {
 }
 
 TEST_F(UpstreamPoolTest, AnAnswerThatCannotBeReadLeavesTheOtherIdleConnections) {
-  std::array<std::optional<Result<std::string>>, 2> got_both;
-  bool first = false, second = false;
-  start(store_fetched(*pool_, got_both[0]), first);
-  start(store_fetched(*pool_, got_both[1]), second);
-  origin_.plays = {ok("one"), ok("two"), {"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"}, ok("three")};
-  run_until([&] { return first && second; });
-  EXPECT_FALSE(get().ok());
-  EXPECT_EQ(got(), "200 three");
-  EXPECT_EQ(origin_.connections, 2);
+  for (const Play& unreadable :
+       {Play{"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"}, Play{"HTTP/1.1 200 OK\r\nX-Half", Play::Then::CloseNotify}}) {
+    SCOPED_TRACE(unreadable.answer);
+    std::array<std::optional<Result<std::string>>, 2> got_both;
+    bool first = false, second = false;
+    start(store_fetched(*pool_, got_both[0]), first);
+    start(store_fetched(*pool_, got_both[1]), second);
+    origin_.plays = {ok("one"), ok("two"), unreadable, ok("three"), ok("four")};
+    run_until([&] { return first && second; });
+    const int connections = origin_.connections;
+    const auto lost = get();
+    ASSERT_FALSE(lost.ok());
+    EXPECT_TRUE(is_unreadable(lost.error())) << lost.error().context;
+    EXPECT_EQ(got(), "200 three");
+    EXPECT_EQ(origin_.connections, connections);
+    EXPECT_EQ(got(), "200 four");
+  }
 }
 
 TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {

@@ -28,8 +28,7 @@ struct SendingEvent {
   Hash128 client{};
   SendingLedger::Asking asking{};
   SendingLedger::Arrival arrival{};  // Added, Again, Asked, Former; Resolved: of it the resource and when it was asked for
-  SendingLedger::Ending
-      ending{};  // Ended, Former; Again: of what it ended with before, as far as its process knew, kind and intent
+  SendingLedger::Ending ending{};    // Ended, Former; Again: kind and intent of the end that its process knew
 };
 
 }  // namespace armgate

@@ -202,8 +202,8 @@ class SendingLedger {
   void resolve(const Hash128& resource, Moment asked);
 
   // ---- of a ledger that is kept elsewhere too
-  // What changed it there. `asker` stands for whoever asks there. False: all find that it changes nothing, as of a request that
-  // was begun by who did not know of the same one that had begun, or ended, before.
+  // What changed it there. `asker` stands for whoever asks there. False: by the order of events it changes nothing, for all: a
+  // request was begun again without knowing that another process had begun, or ended, the same.
   bool follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
   // The same of what changed it here: all know of it from that order on.
   void note_logged(const SendingEvent& event, uint64_t order);

@@ -78,11 +78,12 @@ Task<bool> Session::wait_for_request() {
     idle_ = true;
     // Half a TLS record counts as something, and the rest of it may never come.
     const TimePoint soon = std::min(deadline, setup_.clock.now() + setup_.options.drain_quiet_max);
-    got = co_await input_.more(draining_ ? soon : deadline);
+    const bool was_draining = draining_;
+    got = co_await input_.more(was_draining ? soon : deadline);
     idle_ = false;
     // The drain woke this session, and not what had come just before: read, it is answered; unread, it would be reset.
-    const bool is_drained = !got && got.error().kind == ErrorKind::Cancelled && draining_;
-    is_here = is_drained && stream_->has_input();
+    const bool drain_began = !got && got.error().kind == ErrorKind::Cancelled && draining_ && !was_draining;
+    is_here = drain_began && stream_->has_input();
     if (is_here) continue;
     if (!got || *got == 0) break;
     if (has_skipped) co_await let_others_run();

@@ -102,6 +102,16 @@ TEST_F(MovedSession, HalfARecordDoesNotHoldTheDrain) {
   EXPECT_THAT(log_, ElementsAre("confirm /a"));
 }
 
+TEST_F(MovedSession, HalfARecordDoesNotOutliveTheConnection) {
+  ask(get("/a"));
+  stream_->half_a_record = true;
+  session_->drain();
+  settle();
+  session_->abort();
+  settle();
+  EXPECT_TRUE(ended_);
+}
+
 // Whoever asks for the end of the connection may wait for it.
 TEST_F(MovedSession, TheEndAfterALastAnswerComesSoon) {
   ask(get("/a", "Connection: close\r\n"));

@@ -257,7 +257,7 @@ Task<bool> is_told(const Passing& passing) {
 }
 
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
-// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it.
+// last piece of a body whose end is known is written only after the answer was remembered, however slowly its client takes it.
 // What a poll is told others wait for: it is read to its end first.
 Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
   Passed passed;
@@ -288,10 +288,7 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     const bool is_end = piece->empty();
     const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
     if (!std::exchange(passed.begun, true)) {
-      // ARM sends short answers in chunks, too; with their length they need one write, where the end of chunks takes another.
-      const bool is_short = is_last && answer.length.kind == BodyLength::Kind::Unknown;
-      const BodyLength length = is_short ? BodyLength{BodyLength::Kind::Known, bytes.size()} : answer.length;
-      const auto written = co_await client_link.write_head(answer.head, length);
+      const auto written = co_await client_link.write_head(answer.head, answer.length);
       if (!written) co_return passed;
     }
     if (!bytes.empty()) {

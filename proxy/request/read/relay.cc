@@ -271,8 +271,9 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     }
     seen += piece->size();
     passing.capture.add(*piece);
-    const bool is_last = piece->empty() || answer.body->ended();
-    const bool has_all = is_last || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
+    const bool is_end = piece->empty();
+    const bool has_all =
+        is_end || answer.body->ended() || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
     if (!has_all && passing.is_learnt_from()) {
       held.append(*piece);
       continue;
@@ -285,12 +286,11 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
       }
       if (passed.untold) co_return passed;
     }
-    const bool is_end = piece->empty();
-    const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
     if (!std::exchange(passed.begun, true)) {
       const auto written = co_await client_link.write_head(answer.head, answer.length);
       if (!written) co_return passed;
     }
+    const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
     if (!bytes.empty()) {
       const auto written = co_await client_link.write_body(bytes);
       if (!written) co_return passed;

@@ -48,6 +48,11 @@ struct TwoProcesses {
     arrival.at = moment();
     return ledger.match(arrival, &waiter, 1, {});
   }
+  // The request comes for the first time, is told to come again, and both know.
+  void have_no_effect() {
+    here.end(ask(here).asking, {Kind::Expected, nullptr, {}}, moment());
+    pass_on();
+  }
 
   boost::asio::io_context loop;
   Waiter waiter;
@@ -207,9 +212,7 @@ TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstI
 
 TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
   TwoProcesses two;
-  const auto first = two.ask(two.here);
-  two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
-  two.pass_on();
+  two.have_no_effect();
   const auto again = two.ask(two.here);
   const auto beside = two.ask(two.there);
   ASSERT_EQ(again.match, Match::Again);
@@ -224,9 +227,7 @@ TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
 TEST(SendingLedgerShared, OfTwoReSendsTheSecondIsNotCarriedOutAfterTheFirstHasEndedEither) {
   for (const Kind kind : {Kind::Accepted, Kind::InDoubt}) {
     TwoProcesses two;
-    const auto first = two.ask(two.here);
-    two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
-    two.pass_on();
+    two.have_no_effect();
     const auto again = two.ask(two.here);
     ASSERT_EQ(again.match, Match::Again);
     two.here.sent(again.asking.sending);
@@ -250,9 +251,7 @@ TEST(SendingLedgerShared, OfTwoReSendsTheSecondIsNotCarriedOutAfterTheFirstHasEn
 TEST(SendingLedgerShared, OfTwoReSendsTheOneThatIsNotCarriedOutEndsNothing) {
   for (const bool is_late : {false, true}) {
     TwoProcesses two;
-    const auto first = two.ask(two.here);
-    two.here.end(first.asking, {Kind::Expected, nullptr, {}}, two.moment());
-    two.pass_on();
+    two.have_no_effect();
     const auto again = two.ask(two.here);
     const auto beside = two.ask(two.there);
     two.pass_on();

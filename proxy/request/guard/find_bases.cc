@@ -10,6 +10,7 @@
 #include "proxy/policy/merged_base.h"
 #include "proxy/policy/right.h"
 #include "proxy/request/content_coding.h"
+#include "proxy/request/read/parents.h"
 #include "proxy/request/read/remember.h"
 
 namespace armgate {
@@ -50,7 +51,10 @@ void find_bases(Write& write) {
   const auto& shared = write.parts.shared;
   if (write.has_own_precondition && !may_be_strengthened(write)) return leave_to_client(write);
   const bool is_remembered = rules::is_remembered(write.plan.rule->guard.kind);
-  if (is_remembered) take_list_items(write.parts, write.client, write.plan);
+  if (is_remembered) {
+    take_list_items(write.parts, write.client, write.plan);
+    take_from_parents(write.parts, write.client, write.plan);
+  }
   write.body_etag = policy::body_etag(write.plan, write.exchange.request.body);
   const auto deletion = shared.resources.last_delete(write.plan.target.resource);
   policy::WriteFacts& facts = write.facts;

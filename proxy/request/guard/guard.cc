@@ -9,6 +9,7 @@
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/queue/reservation.h"
+#include "proxy/request/read/parents.h"
 
 namespace armgate {
 namespace {
@@ -34,12 +35,16 @@ std::string newest_etag(const Write& write) {
 }
 
 // Whether there was something since the last delete, although this client was told that there is nothing: its read may have
-// lagged, or somebody has made it since.
+// lagged, or somebody has made it since, with its parent perhaps.
 bool may_be_there(const Write& write) {
   if (is_mutant(Mutant::OwnReadsForgotten)) return others_wrote_since(write, write.bases.known_since());
   const uint64_t since = std::min(write.bases.known_since(), last_delete(write));
   const bool is_seen = write.ask([&](const policy::History& history) { return history.was_seen_since(since); });
-  return is_seen || others_wrote_since(write, since);
+  const auto is_own = [&](const policy::Entry& e) {
+    return e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
+  };
+  return is_seen || others_wrote_since(write, since) ||
+         is_put_with_parent(write.parts, write.plan.target.resource, since, is_own);
 }
 
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a

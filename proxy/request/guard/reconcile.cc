@@ -13,6 +13,7 @@
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/patch_copy.h"
 #include "proxy/request/queue/turn.h"
+#include "proxy/request/read/parents.h"
 #include "proxy/request/read/remember.h"
 #include "proxy/request/write/recover.h"
 #include "rules/merge_scope.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace {
 std::string resource_target(const rules::Plan& plan, std::string_view target) {
   if (plan.operation != arm::OperationKind::Action) return std::string(target);
   std::string_view path = arm::path_of(target);
-  const std::string_view query = target.substr(path.size());
+  const std::string_view query = target.substr(std::min(target.find('?'), target.size()));
   if (path.ends_with('/')) path.remove_suffix(1);
   return std::string(path.substr(0, path.rfind('/'))) + std::string(query);
 }

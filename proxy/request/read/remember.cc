@@ -15,6 +15,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
 #include "proxy/request/content_coding.h"
+#include "proxy/request/read/parents.h"
 
 namespace armgate {
 namespace {
@@ -169,35 +170,6 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
     shown.rendering.body = std::move(body);
   }
   return remember(parts, plan, std::move(shown));
-}
-
-void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_t asked) {
-  const auto newest_before = [&](const policy::History& history, const auto& is) -> const policy::Entry* {
-    const auto& entries = history.entries();
-    const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& e) { return e.number < asked && is(e); });
-    return found == entries.rend() ? nullptr : &*found;
-  };
-  const uint64_t written = parts.shared.resources.ask(plan.resource_key, [&](const policy::History& history) {
-    const auto is_write = [](const policy::Entry& e) { return e.cause == policy::Cause::Written; };
-    const policy::Entry* last = newest_before(history, is_write);
-    const bool was_there = last != nullptr && last->certain && last->number > history.deleted();
-    return was_there ? last->number : 0;
-  });
-  if (written == 0) return;
-  const std::string& own = plan.target.resource.id;
-  for (const std::string& id : arm::self_and_ancestors(plan.target.resource)) {
-    // A resource group's body holds no resources, nor does a resource's what another provider adds to it.
-    const bool is_parent = id != own && id.find("/providers/") != id.npos && own.find("/providers/", id.size()) == own.npos;
-    if (!is_parent) continue;
-    const auto writer =
-        parts.shared.resources.ask(parts.shared.hasher.hash(id), [&](const policy::History& history) -> std::optional<Hash128> {
-          const auto replaces = [](const policy::Entry& e) { return e.cause == policy::Cause::Written && e.asked_for_all; };
-          const policy::Entry* last = newest_before(history, replaces);
-          return last != nullptr && last->number > written ? std::optional(last->writer) : std::nullopt;
-        });
-    if (!writer) continue;
-    return parts.shared.resources.apply(plan.resource_key, policy::ResourceDeleted{*writer, {asked, parts.clock.now()}});
-  }
 }
 
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,

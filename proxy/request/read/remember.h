@@ -35,11 +35,6 @@ policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                       const arm::ResponseHead& head, policy::SharedBody body);
 
-// A read that ARM was asked for at that order shows that there is no such resource. Where what contains it has been replaced as
-// a whole since it was written, that one's writer has removed it (children that stand in their parent's body); its history says
-// so then.
-void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_t asked);
-
 // ARM's 2xx answer to the client's own full or partial write.
 struct OwnAnswer {
   const arm::Response& answer;

@@ -12,7 +12,7 @@ struct Story {
   const char* leads_to;
 };
 
-void expect_stories(const std::vector<Story>& stories, const BodyFacts& facts = *BodyFacts::generic()) {
+void expect_verdicts(const std::vector<Story>& stories, const BodyFacts& facts = *BodyFacts::generic()) {
   for (const Story& story : stories) {
     EXPECT_EQ(words_for(compared({story.base, story.wanted, story.there}, facts).reconcile(0, 1, 2)), story.leads_to)
         << story.name;
@@ -39,7 +39,7 @@ constexpr std::string_view kSetOf4 =
   "imageReference":{"id":"/subscriptions/S/resourcegroups/G/providers/Microsoft.Compute/images/v1"}}}}})";
 
 TEST(Reconcile, AScaleSet) {
-  expect_stories({
+  expect_verdicts({
       {"nothing moved", kSetOf3, kImage2On3, kSetOf3, "send"},
       {"only the service wrote", kSetOf3, kSetOf4, R"({"id":"/subscriptions/s/x","name":"V","type":"M.C/v","etag":"9",
          "location":"westeurope","sku":{"name":"Standard_D2s_v5","capacity":3},"tags":{"team":"shop"},"properties":{
@@ -88,7 +88,7 @@ constexpr std::string_view kWebSshDb =
   {"name":"db","properties":{"priority":120,"access":"Allow","destinationPortRange":"5432"}}]}})";
 
 TEST(Reconcile, ElementsWithAKeyOneByOne) {
-  expect_stories({
+  expect_verdicts({
       {"each adds a rule of its own", kWeb, kWebDb, kWebSsh, "merge /properties/securityRules/[name=ssh]"},
       {"both add the same rule", kWeb, kWebSsh, kWebSsh, "contained /properties/securityRules/[name=ssh]"},
       {"both add it, and the write one more", kWeb, kWebSshDb, kWebSsh, "contained /properties/securityRules/[name=ssh]"},
@@ -112,7 +112,7 @@ TEST(Reconcile, ElementsWithAKeyOneByOne) {
 // ---- tags, and what is none of these ----
 
 TEST(Reconcile, MapsMemberByMember) {
-  expect_stories({
+  expect_verdicts({
       {"each adds its own", R"({"tags":{"a":"1"}})", R"({"tags":{"a":"1","b":"2"}})", R"({"tags":{"a":"1","c":"3"}})",
        "merge /tags/c"},
       {"both add the same", R"({"tags":{}})", R"({"tags":{"b":"2"}})", R"({"tags":{"b":"2"}})", "contained /tags/b"},
@@ -133,7 +133,7 @@ TEST(Reconcile, MapsMemberByMember) {
 }
 
 TEST(Reconcile, OrdinaryMembersAndArraysWithoutKeys) {
-  expect_stories({
+  expect_verdicts({
       {"a removal is a change", R"({"p":{"a":1,"b":1}})", R"({"p":{"a":1}})", R"({"p":{"a":2,"b":1}})", "merge /p/a"},
       {"both removed it", R"({"p":{"a":1,"b":1}})", R"({"p":{"a":1}})", R"({"p":{"a":1}})", "conflict /p/b"},
       {"removed here, changed there", R"({"p":{"a":1,"b":1}})", R"({"p":{"a":1}})", R"({"p":{"a":1,"b":2}})", "conflict /p/b"},
@@ -150,7 +150,7 @@ TEST(Reconcile, OrdinaryMembersAndArraysWithoutKeys) {
 TEST(Reconcile, OrderThatCounts) {
   const BodyFacts facts({.arrays = {{"/rules", ArrayKind::Ordered, {"name"}}}});
   constexpr std::string_view kAB = R"({"rules":[{"name":"a","v":1},{"name":"b","v":1}]})";
-  expect_stories(
+  expect_verdicts(
       {
           {"one turns them round, one changes a leaf", kAB, R"({"rules":[{"name":"b","v":1},{"name":"a","v":1}]})",
            R"({"rules":[{"name":"a","v":2},{"name":"b","v":1}]})", "merge /rules/[name=a]/v"},
@@ -162,7 +162,7 @@ TEST(Reconcile, OrderThatCounts) {
 
 TEST(Reconcile, NeighboursThatOnlyMoveBackReferencesAreNoChange) {
   const BodyFacts facts({.read_only = {"/properties/subnets", "/properties/subnets/*/properties/ipConfigurations"}});
-  expect_stories(
+  expect_verdicts(
       {{"a subnet was attached", R"({"tags":{},"properties":{"securityRules":[]}})", R"({"tags":{"a":"1"},"properties":{}})",
         R"({"properties":{"securityRules":[],"subnets":[{"id":"/subscriptions/s/x"}]}})", "send"}},
       facts);
@@ -195,7 +195,7 @@ TEST(Reconcile, ABaseThatLeavesThingsOut) {
 
 TEST(Reconcile, SecretsThatAreNeverShown) {
   const BodyFacts facts({.write_only = {"/p/password"}});
-  expect_stories(
+  expect_verdicts(
       {
           {"set anew", R"({"p":{"a":1}})", R"({"p":{"a":1,"password":"x"}})", R"({"p":{"a":1}})", "send"},
           {"set anew with a change", R"({"p":{"a":1}})", R"({"p":{"a":2,"password":"x"}})", R"({"p":{"a":1,"b":1}})",
@@ -213,7 +213,7 @@ TEST(Reconcile, WhatAPutKeepsThatLeavesItOut) {
   const BodyFacts facts({.kept = {"/p/subnets"}});
   constexpr std::string_view kA = R"({"p":{"subnets":[{"name":"a"}]}})";
   constexpr std::string_view kAB = R"({"p":{"subnets":[{"name":"a"},{"name":"b"}]}})";
-  expect_stories(
+  expect_verdicts(
       {
           {"left out, and one was added", kA, R"({"p":{},"tags":{"t":"1"}})", kAB, "send"},
           {"left out, nothing else asked for", kA, R"({"p":{}})", kAB, "send"},

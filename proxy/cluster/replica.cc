@@ -90,6 +90,11 @@ void Replica::post(Event event) {
   if (wake_) wake_();
 }
 
+bool Replica::takes_more() const {
+  MutexLock lock(&mutex_);
+  return queue_.size() < 2 * options_.queue_max && queue_bytes_ < 2 * options_.queue_bytes_max;
+}
+
 void Replica::tell(SendingEvent event) {
   using What = SendingEvent::What;
   const bool asks = event.what == What::Added || event.what == What::Again || event.what == What::Asked;

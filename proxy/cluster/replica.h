@@ -84,7 +84,8 @@ class Replica final : public Teller {
     Duration membership_lease = std::chrono::seconds(10);  // for so long the others wait for its next word
     Duration quiet{};                                      // for so long after a death they leave what was under way alone
     size_t queue_max = 10'000;                             // events that wait for the log, and
-    size_t queue_bytes_max = 64u << 20;  // their bodies; beyond, reads are not told, but that some are missing
+    size_t queue_bytes_max = 64u << 20;  // their bodies; beyond, reads are not told, but that some are missing;
+                                         // and beyond twice as much no write begins
     HashKey hash_key{};                  // of the cluster; by it bodies are known
     size_t hashed_least = 256;           // bytes of a body from which on it is told by its hash
   };
@@ -121,6 +122,8 @@ class Replica final : public Teller {
 
   // ---- what it tells ----
   void post(Event event) override;
+  // False: so much waits for the log that nothing is to begin that tells of itself. What has begun may still be told.
+  bool takes_more() const;
   // An event in the log that tells nothing: all before it is known when it stands there.
   void mark() { post(Finished{}); }
   using Teller::tell;

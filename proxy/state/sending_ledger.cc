@@ -267,18 +267,21 @@ void SendingLedger::close(const Asking& asking, bool has_arrived) {
 }
 
 void SendingLedger::written(const Asking& asking) {
+  if (asking.sending == 0) return;  // it has no record
   MutexLock lock(&mutex_);
   if (options_.sink != nullptr) tell_sink({SendingEvent::What::Written, {}, asking, {}, {}});
   close(asking, false);
 }
 
 void SendingLedger::delivered(const Asking& asking) {
+  if (asking.sending == 0) return;  // it has no record
   MutexLock lock(&mutex_);
   if (options_.sink != nullptr) tell_sink({SendingEvent::What::Delivered, {}, asking, {}, {}});
   close(asking, true);
 }
 
 void SendingLedger::undelivered(const Asking& asking) {
+  if (asking.sending == 0) return;  // it has no record
   MutexLock lock(&mutex_);
   if (options_.sink != nullptr) tell_sink({SendingEvent::What::Undelivered, {}, asking, {}, {}});
   if (Sending* s = find_locked(asking)) s->undelivered = true;

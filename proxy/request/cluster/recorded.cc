@@ -14,6 +14,8 @@ Outcome unrecorded(const Write& write) {
   return try_later(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
 }
 
+bool takes_more(const Parts& parts) { return parts.cluster == nullptr || parts.cluster->takes_more(); }
+
 Task<bool> until_recorded(Parts& parts, Executor executor) {
   auto& cluster = *parts.cluster;
   while (!cluster.is_apart()) {

@@ -26,6 +26,9 @@ Task<std::optional<Outcome>> meet_before_repeating(const Write& write);
 // Everything that was told elsewhere before this write came is known when it returns. Nothing: it may go on.
 Task<std::optional<Outcome>> meet_the_others(Write& write);
 
+// False: the engine is away, and so much waits for it that nothing may begin that would be recorded.
+bool takes_more(const Parts& parts);
+
 // Not sent, as nothing can be recorded.
 Outcome unrecorded(const Write& write);
 

@@ -303,14 +303,16 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
   co_return passed;
 }
 
+arm::Response refuse_action(Parts& parts, Exchange& exchange) {
+  exchange.report.reason = "cluster-unavailable";
+  return make_busy(kCannotTake, parts.shared.options.retry_after);
+}
+
 // The same action must not be sent by two of several processes.
 Task<std::optional<arm::Response>> meet_the_others(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
                                                    const Client& client, const RelayedAction& action) {
   const bool is_recorded = co_await until_recorded(parts, exchange.executor);
-  if (!is_recorded || !may_send(parts)) {
-    exchange.report.reason = "cluster-unavailable";
-    co_return make_busy(kCannotTake, parts.shared.options.retry_after);
-  }
+  if (!is_recorded || !may_send(parts)) co_return refuse_action(parts, exchange);
   if (!action.is_sent_elsewhere(arrival_of(parts, exchange, plan, client, nullptr))) co_return std::nullopt;
   co_return not_again(SendingLedger::Match::InDoubt, exchange, plan);
 }
@@ -330,6 +332,11 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   const bool acts = acts_on_a_resource(exchange, plan);
   RelayGate gate(parts, exchange, client_link, acts ? ClientGate::Sender::OneOfSeveral : ClientGate::Sender::Any);
+  if (acts && !takes_more(parts)) {
+    auto refused = refuse_action(parts, exchange);
+    co_await write_failure(exchange, client_link, std::move(refused));
+    co_return Receipt();
+  }
   std::optional<RelayedAction> action;
   if (acts) gate.begin_presence();
   if (acts) action.emplace(parts, exchange, client_link, plan, client);

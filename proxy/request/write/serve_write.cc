@@ -106,6 +106,7 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   ClientWait client_wait(parts.clock, exchange.executor, client_link,
                          exchange.arrived.time + queue_timeout_of(parts, exchange));
   Write write = make_write(parts, exchange, plan, client, client_wait);
+  if (!takes_more(parts)) co_return co_await deliver(write, client_link, unrecorded(write));
   const auto arrival = arrival_of(write, client_link.presence());
   write.is_repeatable = arrival.repeats.any();
   if (parts.cluster != nullptr && write.is_repeatable) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/cluster/replica.h"
+#include "proxy/request/parts.h"
 #include "tests/support/cluster_rig.h"
 
 namespace armgate::recorded_test {
@@ -103,6 +105,27 @@ TEST_F(Recorded, AProcessThatIsApartShowsNothingAndSendsNothing) {
   EXPECT_EQ(answer.head.status, 503);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");
   EXPECT_EQ(upstream.seen.size(), 1u) << "ARM was not asked";
+}
+
+// While the engine is away, what begins would add to what waits for it.
+TEST_F(Recorded, WhereTooMuchWaitsForTheLogNothingBeginsUntilThereIsRoomAgain) {
+  cluster::Replica& replica = *gates[0]->parts().cluster;
+  log.away(seconds(20));
+  pass(log.faults().membership_lease + seconds(1));
+  for (size_t i = 0; i < 2 * replica.options().queue_max; ++i) replica.mark();
+  const size_t waiting = replica.counts().waiting;
+  const std::string unnamed =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w/restart?api-version=2023-12-01";
+  for (const std::string& what : {put(kNetwork), world::post(world::kRestart), world::post(unnamed)}) {
+    const arm::Response answer = ask(0, "one", what, kBody);
+    EXPECT_EQ(answer.head.status, 503) << what;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable") << what;
+    EXPECT_EQ(replica.counts().waiting, waiting) << what;
+  }
+  EXPECT_TRUE(upstream.seen.empty());
+  pass(seconds(30));
+  arm(put(kNetwork), 200, etag("\"2\""), kBody);
+  EXPECT_EQ(ask(0, "one", put(kNetwork), kBody).head.status, 200) << "the engine is back";
 }
 
 // What its client was shown elsewhere is what its write was built from.

@@ -103,12 +103,6 @@ Result<void> write_file(const std::filesystem::path& file, std::string_view cont
 }
 
 Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_max) {
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.get() < 0) return bad_file("open", file);
-  return read_whole(in.get(), file, bytes_max);
-}
-
-Result<std::string> read_regular_file(const std::filesystem::path& file, size_t bytes_max) {
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // to open a pipe would wait for who writes
   if (in.get() < 0) return bad_file("open", file);
   struct stat status {};
@@ -118,6 +112,12 @@ Result<std::string> read_regular_file(const std::filesystem::path& file, size_t 
                          fmt::format("{} is {}; name a regular file", file.string(),
                                      S_ISDIR(status.st_mode) ? "a directory" : "no regular file (a pipe or a device)"));
   }
+  return read_whole(in.get(), file, bytes_max);
+}
+
+Result<std::string> read_stream(const std::filesystem::path& file, size_t bytes_max) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) return bad_file("open", file);
   return read_whole(in.get(), file, bytes_max);
 }
 

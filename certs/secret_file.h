@@ -30,11 +30,11 @@ Result<void> write_file(const std::filesystem::path& file, std::string_view cont
 
 inline constexpr size_t kFileBytesMax = 1 << 20;
 
-// TooLarge beyond `bytes_max`.
+// TooLarge beyond `bytes_max`. What is no regular file is refused: the end of a pipe might never come.
 Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
 
-// As read_file, but refuses what is no regular file, such as a pipe, whose end might never come.
-Result<std::string> read_regular_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
+// The same of what may also be a pipe, for a user who has named one: it is waited for.
+Result<std::string> read_stream(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
 
 // The reader: a process's effective user, and the groups that it is in.
 struct Reader {

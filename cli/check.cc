@@ -72,6 +72,7 @@ std::optional<Obstacle> journal_obstacle(const fs::path& file) {
   if (::lstat(file.c_str(), &status) != 0) return folder_obstacle(file);
   if (S_ISDIR(status.st_mode)) return Obstacle{fmt::format("{} is a directory; name a file in it", file.string())};
   if (S_ISLNK(status.st_mode)) return Obstacle{fmt::format("{} is a symbolic link; name the file itself", file.string())};
+  if (!S_ISREG(status.st_mode)) return Obstacle{journal::JournalFile::no_regular_file(file)};
   // The start makes a file of its own user private.
   if ((status.st_mode & 0077) != 0 && status.st_uid != ::geteuid()) {
     return Obstacle{journal::JournalFile::open_to_others(file, status)};

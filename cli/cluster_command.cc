@@ -136,7 +136,7 @@ int cluster_status(const Asked& asked, const CliContext& context) {
   if (longest != found->members.rend()) {
     for (auto& told : cluster::differences(*longest, found->members)) warnings.push_back(std::move(told));
   }
-  context.out << (asked.output == "json" ? to_json(*found, warnings).dump(2) + "\n" : to_text(*found));
+  context.out << (asked.output == "json" ? dump_json(to_json(*found, warnings), 2) + "\n" : to_text(*found));
   if (asked.output != "json") warn(context, warnings);
   if (const auto fits = cluster::check_joinable(*found, reached->key); !fits) return fail(context, fits.error());
   if (const auto fits = check_cluster_options(*config); !fits) return fail(context, fits.error());

@@ -166,7 +166,7 @@ int explain(const Asked& asked, const CliContext& context) {
   ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent, {}, std::nullopt};
   const auto read_answer = [&](const std::string& file) -> Result<ShownAnswer> {
     if (file == "404") return ShownAnswer{file, {}, true};
-    auto body = certs::read_file(file, config->limits.request_body_bytes);
+    auto body = certs::read_stream(file, config->limits.request_body_bytes);
     if (!body) return body.error();
     return ShownAnswer{file, *std::move(body), false};
   };
@@ -182,7 +182,7 @@ int explain(const Asked& asked, const CliContext& context) {
   }
   if (!asked.body_file.empty()) {
     const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
-    auto body = certs::read_file(file, config->limits.request_body_bytes);
+    auto body = certs::read_stream(file, config->limits.request_body_bytes);
     if (!body) return fail(context, body.error());
     if (!JsonDocument(*body).usable())
       fmt::print(context.err, "armgate: {} is no JSON that armgate reads: nothing in it counts\n", file);

@@ -10,6 +10,7 @@
 #include "arm/url.h"
 #include "base/text.h"
 #include "json/tree.h"
+#include "proxy/http/syntax.h"
 #include "proxy/net/client/connect_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/policy/body_etag.h"
@@ -51,6 +52,14 @@ Result<Asked> read_request(const ExplainRequest& request) {
   asked.port = url->port;
   asked.target = url->target;
   return asked;
+}
+
+// Empty: no reader of HTTP takes offence at it.
+std::string why_unreadable(std::string_view target, const Config& config) {
+  if (target.size() > config.limits.target_bytes)
+    return fmt::format("its target is longer than {} bytes (limits.target_bytes)", config.limits.target_bytes);
+  if (http::is_target(target)) return {};
+  return "its target has a blank, a control character, a fragment or a byte beyond ASCII; percent-encode it";
 }
 
 policy::Actors actor_of(const std::string& client, const Config& config) {
@@ -197,6 +206,8 @@ std::string to_output(const std::vector<rules::Fact>& facts, ExplainAs form) {
 Result<std::string> explain_request(const ExplainRequest& request, const Config& config, ExplainAs form) {
   const auto asked = read_request(request);
   if (!asked) return asked.error();
+  if (const auto why = why_unreadable(asked->target, config); !why.empty())
+    return bad(fmt::format("armgate would refuse the request: {}", why));
   std::vector<Fact> facts;
   if (auto tunnelled = tunnel_of(*asked, config)) {
     facts = *std::move(tunnelled);

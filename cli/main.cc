@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
   armgate::hold_standard_descriptors();
   // What the service tells may go to a pipe whose reader ends: lines are lost then, not writes.
   if (serves) std::signal(SIGPIPE, SIG_IGN);
+  if (serves) std::signal(SIGUSR2, SIG_IGN);  // nobody means to end a service by it
   // On by default in Debian's build of abseil: a graph of all mutexes, searched at each lock. ThreadSanitizer looks for
   // deadlocks in the tests.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

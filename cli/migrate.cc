@@ -14,6 +14,7 @@
 #include "cli/load.h"
 #include "json/tree.h"
 #include "proxy/config/option_table.h"
+#include "rules/file/json_positions.h"
 #include "rules/file/rule_file.h"
 
 namespace armgate {
@@ -30,6 +31,12 @@ int migrate_file(const std::filesystem::path& named, bool only_tell, const CliCo
   if (!text) return commands::fail(context, text.error());
   if (nlohmann::json::parse(*text, nullptr, false, true).is_discarded()) {
     fmt::print(context.err, "armgate: {} is no JSON; armgate check says where\n", file.string());
+    return kExitBadInput;
+  }
+  const rules::JsonPositions positions(*text);
+  for (const auto& twice : positions.duplicates()) {
+    fmt::print(context.err, "{}:{}: {} stands in line {} already; remove one of the two\narmgate: {} was not changed\n",
+               file.string(), twice.line, twice.pointer, twice.first_line, file.string());
     return kExitBadInput;
   }
   const auto renames = old_names_in(*text);

@@ -57,12 +57,12 @@ std::string list_json(const std::vector<TypeSummary>& all) {
                     {"guard", one.guard},
                     {"rule", one.rule}});
   }
-  return list.dump(2) + "\n";
+  return dump_json(list, 2) + "\n";
 }
 
 // The types at api-versions that the checkout's own index names; nothing if there is none.
 std::optional<std::vector<std::string>> read_index(const fs::path& file, rules::FaultList& faults) {
-  const auto text = certs::read_file(file, kTypesFileMax);
+  const auto text = certs::read_stream(file, kTypesFileMax);
   if (!text) {
     faults.push_back({file.string(), 0, "", "cannot be read: name the directory of a checkout of Azure/bicep-types-az"});
     return std::nullopt;
@@ -109,7 +109,7 @@ ReadTypes read_checkout(const fs::path& directory) {
   std::sort(files.begin(), files.end());
   rules::BicepTypes types;
   for (const fs::path& file : files) {
-    const auto text = certs::read_file(file, kTypesFileMax);
+    const auto text = certs::read_stream(file, kTypesFileMax);
     if (!text)
       read.faults.push_back({file.string(), 0, "", text.error().context});
     else
@@ -134,7 +134,7 @@ Result<std::string> write_imported(const fs::path& file, const ReadTypes& read) 
   std::error_code error;
   std::vector<rules::ImportedType> before;
   if (fs::exists(file, error)) {
-    const auto text = certs::read_file(file, kTypesFileMax);
+    const auto text = certs::read_stream(file, kTypesFileMax);
     if (!text) return text.error();
     rules::FaultList faults;
     if (rules::is_imported(*text)) before = rules::read_imported(file.string(), *text, faults);

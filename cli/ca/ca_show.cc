@@ -135,7 +135,7 @@ std::string json_text(const certs::AuthorityFacts& facts, const std::optional<Tr
   if (facts.root) json["root"] = json_of(*facts.root, files.root, now);
   if (facts.intermediate) json["intermediate"] = json_of(*facts.intermediate, files.intermediate, now);
   if (state) json["system_store"] = json_of(*state);
-  return json.dump(2) + "\n";
+  return dump_json(json, 2) + "\n";
 }
 
 }  // namespace

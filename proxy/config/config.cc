@@ -168,6 +168,12 @@ void check_together(const Config& config, Together& together) {
   check_parent(config, together);
 }
 
+// By other names too, if both are there.
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code none;
+  return one == other || fs::equivalent(one, other, none);
+}
+
 // What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place.
 void check_own_files(const Config& config, Together& together) {
   const auto authority = certs::files_in(config.ca.directory);
@@ -184,11 +190,23 @@ void check_own_files(const Config& config, Together& together) {
   };
   for (const auto& [name, host] : config.hosts) others.emplace_back(fmt::format("/hosts/{}/ca_file", name), host.ca_file);
   for (const std::string& path : config.rule_paths) others.emplace_back("/rules", path);
+  // SQLite's and the lock, beside the journal.
+  for (const char* suffix : {"-wal", "-shm", "-lock"}) {
+    if (!config.journal.file.empty()) others.emplace_back("/journal/file", config.journal.file + suffix);
+  }
+  const auto lies_in = [](const std::string& file, const std::string& folder) {
+    std::error_code none;
+    return fs::is_directory(folder, none) && is_same_file(fs::path(file).parent_path(), folder);
+  };
   const auto require_own_file = [&](const std::string& file, const char* pointer) {
     for (const auto& [name, other] : others) {
       if (file.empty() || name == pointer) continue;
-      together.require(file != other, pointer, name.starts_with('/') ? name : pointer,
+      together.require(other.empty() || !is_same_file(file, other), pointer, name.starts_with('/') ? name : pointer,
                        fmt::format("is the file of {} too; name another", name));
+    }
+    for (const std::string& path : config.rule_paths) {
+      together.require(file.empty() || !lies_in(file, path), pointer, "/rules",
+                       "lies in a directory of /rules, where it would be read as a rule file; name another");
     }
   };
   require_own_file(config.log.file, "/log/file");
@@ -249,7 +267,7 @@ void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_fil
       fault(fmt::format("\"{}\" is read already because of {}; name it once", file.string(), before->second));
       continue;
     }
-    const auto text = certs::read_regular_file(file, kRuleFileBytesMax);
+    const auto text = certs::read_file(file, kRuleFileBytesMax);
     if (!text) {
       fault(text.error().context);
       continue;
@@ -315,7 +333,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     std::error_code error;
     const fs::path absolute = fs::absolute(file, error);
     const std::string source = (error ? file : absolute).lexically_normal().string();
-    const auto text = certs::read_regular_file(file);
+    const auto text = certs::read_file(file);
     if (!text) {
       parsed.loaded.config.source = source;
       parsed.loaded.faults.push_back({source, 0, "", without_name(text.error().context, file.string())});

@@ -252,7 +252,7 @@ void add_cluster(SettingTable& table, Config& config) {
   table.insert(
       table.end(),
       {
-          {"/cluster/engine", Text{&cluster.engine, check_optional_engine},
+          {"/cluster/engine", Text{&cluster.engine, check_optional_engine, true},
            "the PostgreSQL that several armgates share, which then serve as one: \"postgres://armgate@a,b/armgate?sslmode=verify-full\"; "
            "\"\": this one is alone"},
           {"/cluster/key_file", Text{&cluster.key_file, {}},

@@ -180,6 +180,7 @@ std::optional<net::ServerOptions> admin_listener(const Config& config) {
   // No caller of this listener may keep liveness probes out: bodies are small, and waits are short.
   options.session.limits.request_body_bytes_max = kLeaseBytesMax;
   options.session.limits.request_body_is_option = false;
+  options.session.limits.host_is_optional = true;  // balancers probe so
   // A monitor that asks every few seconds would sometimes find its kept connection closed at the moment when it uses it. So
   // each request has a connection of its own.
   options.session.one_request_each = true;

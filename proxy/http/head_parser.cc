@@ -105,7 +105,8 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
   return Framing{Framing::Kind::Length, *bytes};
 }
 
-Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
+Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block, const Limits& limits) {
+  if (!block.host && request.minor_version == 0 && limits.host_is_optional) return {};
   if (!block.host) {
     return client_error(ErrorKind::BadInput, "no host header; send `Host: name` with the name of the server");
   }
@@ -130,7 +131,7 @@ std::string shown(std::string_view target) {
   return at == target.npos ? std::string(rest) : fmt::format("***@{}", rest);
 }
 
-Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& block) {
+Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& block, const Limits& limits) {
   const std::optional<Authority> authority = parse_authority(request.head.target);
   if (!authority || !authority->port) {
     return client_error(ErrorKind::BadInput,
@@ -140,7 +141,7 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
   }
   // Checked although unused: what is not valid is refused. Python's http.client sends HTTP/1.0 without Host here.
   if (block.host || request.minor_version == 1) {
-    if (Result<void> host = take_host(request, block); !host) return host;
+    if (Result<void> host = take_host(request, block, limits); !host) return host;
   }
   if (request.framing.kind == Framing::Kind::Chunked || request.framing.bytes > 0) {
     return client_error(ErrorKind::BadInput, "a CONNECT request with content; send none");
@@ -277,7 +278,7 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
   request.head.method_token = line->method;
   request.head.target = line->target;
   const bool connects = request.head.method == arm::Method::Connect;
-  if (Result<void> host = connects ? take_connect_target(request, *block) : take_host(request, *block); !host) {
+  if (Result<void> host = connects ? take_connect_target(request, *block, limits) : take_host(request, *block, limits); !host) {
     return std::move(host).error();
   }
   if (!connects) {

@@ -15,6 +15,7 @@ struct Limits {
   bool request_body_is_option = true;                 // limits.request_body_bytes; a message names it
   size_t chunk_extension_bytes_max = 4 * 1024;        // of all chunks of one message together
   size_t trailer_bytes_max = 16 * 1024;               // of one message, although trailers are dropped
+  bool host_is_optional = false;                      // of HTTP/1.0 (RFC 9112 §3.2): the host is empty then
 };
 
 }  // namespace armgate::http

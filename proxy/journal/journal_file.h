@@ -40,7 +40,8 @@ class JournalFile {
   // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
 
-  // Why open() refuses a file of another user that others can read, and the remedy.
+  // Why open() refuses a device or a pipe, or a file of another user that others can read, and the remedy.
+  static std::string no_regular_file(const std::filesystem::path& file);
   static std::string open_to_others(const std::filesystem::path& file, const struct stat& status);
 
   HashKey key() const { return key_; }

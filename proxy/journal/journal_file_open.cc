@@ -32,10 +32,12 @@ Result<void> make_private(const std::filesystem::path& file, int more_flags) {
   if (descriptor < 0) return bad_file("open", file);
   struct stat status {};
   const bool was_seen = ::fstat(descriptor, &status) == 0;
-  const bool is_open = was_seen && (status.st_mode & 0077) != 0;
+  const bool is_file = was_seen && S_ISREG(status.st_mode);
+  const bool is_open = is_file && (status.st_mode & 0077) != 0;
   const bool is_mended = is_open && status.st_uid == ::geteuid() && ::fchmod(descriptor, 0600) == 0;
   ::close(descriptor);
   if (!was_seen) return bad_file("look at", file);
+  if (!is_file) return gateway_error(ErrorKind::BadInput, JournalFile::no_regular_file(file));
   if (!is_open || is_mended) return {};
   return gateway_error(ErrorKind::BadInput, JournalFile::open_to_others(file, status));
 }
@@ -52,6 +54,10 @@ Result<void> make_all_private(const std::filesystem::path& file) {
 constexpr int64_t kCheckedBytesMax = 128 << 20;
 
 }  // namespace
+
+std::string JournalFile::no_regular_file(const std::filesystem::path& file) {
+  return fmt::format("the journal {} is no regular file (a pipe or a device); name one, or a name that is free", file.string());
+}
 
 std::string JournalFile::open_to_others(const std::filesystem::path& file, const struct stat& status) {
   return fmt::format(
@@ -83,10 +89,10 @@ Result<JournalFile::FileLock> JournalFile::lock(const std::filesystem::path& fil
 
 Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durability durability, HashKey fresh_key) {
   JournalFile journal;
+  if (auto made = make_all_private(file); !made) return std::move(made).error();
   auto locked = lock(file);
   if (!locked) return std::move(locked).error();
   journal.file_lock_ = *std::move(locked);
-  if (auto made = make_all_private(file); !made) return std::move(made).error();
   if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
   if (auto whole = journal.look_for_damage(file); !whole) return std::move(whole).error();
   const std::string settings = fmt::format(

@@ -37,10 +37,15 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-// The file is made if need be.
+// The file is made if need be. A pipe that nobody reads is not waited for.
 Result<int> open_at_end(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (fd >= 0) return fd;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
+  if (fd >= 0) {
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+  }
+  if (errno == ENXIO)
+    return gateway_error(ErrorKind::BadInput, fmt::format("the log file {} is a pipe that nobody reads", file));
   return gateway_error(ErrorKind::BadInput, fmt::format("the log file {} cannot be opened: {}", file, std::strerror(errno)));
 }
 

@@ -114,12 +114,13 @@ TEST(RegularFile, IsNoDirectoryPipeOrDeviceAndIsNotWaitedFor) {
   const TemporaryDirectory directory;
   const auto pipe = directory.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(read_regular_file(pipe).error().context, HasSubstr("pipe is no regular file"));
-  EXPECT_THAT(read_regular_file("/dev/null").error().context, HasSubstr("/dev/null is no regular file"));
-  EXPECT_THAT(read_regular_file(directory.path()).error().context, HasSubstr("is a directory; name a regular file"));
-  EXPECT_THAT(read_regular_file(directory.path() / "absent").error().context, HasSubstr("absent"));
-  EXPECT_EQ(*read_regular_file(directory.write("text", "words")), "words");
-  EXPECT_EQ(read_regular_file(directory.path() / "text", 4).error().kind, ErrorKind::TooLarge);
+  EXPECT_THAT(read_file(pipe).error().context, HasSubstr("pipe is no regular file"));
+  EXPECT_THAT(read_file("/dev/null").error().context, HasSubstr("/dev/null is no regular file"));
+  EXPECT_THAT(read_file(directory.path()).error().context, HasSubstr("is a directory; name a regular file"));
+  EXPECT_THAT(read_file(directory.path() / "absent").error().context, HasSubstr("absent"));
+  EXPECT_EQ(*read_file(directory.write("text", "words")), "words");
+  EXPECT_EQ(read_file(directory.path() / "text", 4).error().kind, ErrorKind::TooLarge);
+  EXPECT_EQ(*read_stream("/dev/null"), "") << "what a user names may be a pipe";
 }
 
 TEST(SecretFile, MakesItsDirectoryPrivate) {

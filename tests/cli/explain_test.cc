@@ -129,6 +129,16 @@ TEST_F(Cli, ExplainKnowsThePortThatIsLookedIntoAndWhereAHostIsReached) {
   EXPECT_THAT(out.str(), ContainsRegex("reached at +10.0.0.4:9443   .the configuration."));
 }
 
+TEST_F(Cli, ExplainSaysWhichTargetsTheServiceRefuses) {
+  const std::string group = "/subscriptions/s/resourceGroups/";
+  for (const char* name : {"we b", "\xc3\xbc", "x#frag"}) {
+    EXPECT_EQ(run({"explain", "PUT", group + name + "?api-version=2021-04-01"}), kExitBadInput) << name;
+    EXPECT_THAT(err.str(), HasSubstr("armgate would refuse the request: its target has a blank"));
+  }
+  EXPECT_EQ(run({"explain", "PUT", group + std::string(20'000, 'a') + "?api-version=2021-04-01"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("is longer than 16384 bytes (limits.target_bytes)"));
+}
+
 TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
   const auto body = directory.path() / "body.json";
   const std::string path =

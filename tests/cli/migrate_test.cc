@@ -73,6 +73,14 @@ TEST_F(Migrate, ALinkStaysOneAndItsFileItsOwners) {
   EXPECT_EQ(now.st_gid, group);
 }
 
+TEST_F(Migrate, WhatStandsTwiceIsLeftToItsOwner) {
+  const std::string text = "{\"queue\": {\"ticket_grace\": \"1m\",\n \"ticket_grace\": \"2m\"}}";
+  const std::string file = write("twice.json", text);
+  EXPECT_EQ(run({"migrate", file}), 1);
+  EXPECT_THAT(err.str(), HasSubstr(file + ":2: /queue/ticket_grace stands in line 1 already; remove one of the two\n"));
+  EXPECT_EQ(read(file), text);
+}
+
 TEST_F(Migrate, WhatStandsUnderBothNamesIsLeftToWhoeverKnowsWhichCounts) {
   const std::string text = R"({"versions": {"think_max": "5m"},
  "history": {"think_max": "6m"}, "queue": {"ticket_grace": "30s"}})";

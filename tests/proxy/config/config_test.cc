@@ -339,6 +339,30 @@ TEST(Config, WhatIsWrittenHasAFileOfItsOwn) {
               ElementsAre(HasSubstr("/journal/file: is the file of /upstream/ca_file too")));
 }
 
+TEST(Config, WhatIsWrittenHasAFileOfItsOwnUnderAllItsNames) {
+  const TemporaryDirectory directory;
+  directory.write("rules/a.json", R"({"rules": []})");
+  directory.write("c.pem", "x");
+  std::filesystem::create_symlink("c.pem", directory.path() / "link");
+  const auto faults_of = [&](const std::string& text) {
+    return texts_of(parse_config((directory.path() / "a.json").string(), text, kSurroundings).faults);
+  };
+  for (const char* suffix : {"-wal", "-shm", "-lock"}) {
+    EXPECT_THAT(faults_of(fmt::format(R"({{"log": {{"file": "j{}"}}, "journal": {{"file": "j"}}}})", suffix)),
+                ElementsAre(HasSubstr("/log/file: is the file of /journal/file too")));
+  }
+  EXPECT_THAT(faults_of(R"({"log": {"file": "link"}, "upstream": {"ca_file": "c.pem"}})"),
+              ElementsAre(HasSubstr("/log/file: is the file of /upstream/ca_file too")));
+  EXPECT_THAT(faults_of(R"({"log": {"file": "rules/log"}, "rules": ["rules"]})"),
+              ElementsAre(HasSubstr("/log/file: lies in a directory of /rules")));
+}
+
+TEST(Config, AMistypedUrlOfTheEngineIsNotRepeatedWithItsPassword) {
+  const auto faults =
+      texts_of(parse_config("a.json", R"({"cluster": {"engine": "postgresq://u:secretpw@h/db"}})", kSurroundings).faults);
+  EXPECT_THAT(faults, ElementsAre(AllOf(HasSubstr("***"), Not(HasSubstr("secretpw")))));
+}
+
 TEST(Config, OptionsThatDoNotGoTogetherAreNamedBesideOtherFaultsIfTheyAreSound) {
   const auto loaded = parse_config("a.json",
                                    R"({"mode": 1, "history": {"think_max": "2h", "observation_age": "1h"},

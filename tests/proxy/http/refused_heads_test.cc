@@ -194,6 +194,10 @@ TEST(RefusedHeads, HostIsMissingDoubledOrInvalid) {
   };
   for (const Case& c : fields) expect_refused("GET /a HTTP/1.1\r\n" + c.text + "\r\n", c.word);
   expect_refused("GET /a HTTP/1.0\r\n\r\n", "no host header");
+  Limits probed;
+  probed.host_is_optional = true;
+  EXPECT_EQ(parse_request_head("GET /readyz HTTP/1.0\r\n\r\n", probed)->head.host, "");
+  EXPECT_FALSE(parse_request_head("GET /readyz HTTP/1.1\r\n\r\n", probed).ok()) << "RFC 9112, section 3.2";
 }
 
 TEST(RefusedHeads, RequestLine) {

@@ -28,6 +28,19 @@ TEST_F(JournalFileTest, ANewFileIsPrivateAndKeepsItsKey) {
   EXPECT_EQ(again->key().second, 2u);
 }
 
+TEST_F(JournalFileTest, APipeIsNoJournalAndStaysAsItIs) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0666), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);
+  const auto opened = JournalFile::open(path_, Durability::Power, HashKey{1, 2});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().context.find("is no regular file (a pipe or a device)"), std::string::npos)
+      << opened.error().context;
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0666u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path()), {}), 1);
+}
+
 TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
   std::string to_fourth;
   for (const char* column : {"named", "first_sent", "answer_etag", "replays", "owned"})

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -154,6 +155,15 @@ TEST(Log, AFileThatCannotBeOpenedIsAnErrorThatNamesIt) {
   ASSERT_FALSE(log.ok());
   EXPECT_EQ(log.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(log.error().context, HasSubstr(blocked.string()));
+}
+
+TEST(Log, APipeThatNobodyReadsIsNotWaitedFor) {
+  const TemporaryDirectory directory;
+  const std::string pipe = (directory.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto log = Log::open(pipe, LogLevel::Info);
+  ASSERT_FALSE(log.ok());
+  EXPECT_THAT(log.error().context, HasSubstr("is a pipe that nobody reads"));
 }
 
 TEST(Log, ReopenedItGoesOnUnderItsNameAndLosesNothing) {

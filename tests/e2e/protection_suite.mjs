@@ -78,6 +78,10 @@ export const tests = {
     command: "addRules", make: "createSecurityGroup", name: "front", resourceId: SECURITY_GROUP, apiVersion: "2024-05-01",
     membersOf: (resource) => new Set(resource.properties.securityRules.map((rule) => rule.name)) }),
 
+  "four processes that take a subnet from its network and write it alone lose nothing": (world) => checkRace(world, {
+    command: "addDelegations", make: "createNetwork", name: "net", resourceId: id("Microsoft.Network/virtualNetworks", "net"), apiVersion: "2024-05-01",
+    membersOf: (resource) => new Set(resource.properties.subnets[0].properties.delegations.map((delegation) => delegation.name)) }),
+
   "a scale waits for another client's operation and then succeeds": async (world) => {
     const { sim, gateway } = await startProtected(world, ["--operation-ms", "3000"], ["scaler", "owner"]);
     const making = sdk(gateway, "owner", "createScaleSet", { group: GROUP, name: "web" });

@@ -132,6 +132,14 @@ const subnetsOfNetwork = (name) => ({
   },
   write: (resource, options) => network.virtualNetworks.beginCreateOrUpdateAndWait(group, name, resource, options) });
 
+// As samples of the SDK do: the subnet is taken from its network and written alone.
+const delegationsOfSubnet = (name) => ({
+  read: async () => (await network.virtualNetworks.get(group, name)).subnets.find((subnet) => subnet.name === "a"),
+  change: (subnet, delegation) => {
+    subnet.delegations = [...(subnet.delegations ?? []), { name: delegation, serviceName: "Microsoft.Web/serverFarms" }];
+  },
+  write: (subnet, options) => network.subnets.beginCreateOrUpdateAndWait(group, name, "a", subnet, options) });
+
 const commands = {
   createGroup: () => attempt(async () => (await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" })).id),
 
@@ -148,6 +156,13 @@ const commands = {
   addTags: () => addMembers(tagsOfScaleSet(name)),
   addRules: () => addMembers(rulesOfSecurityGroup(name)),
   addSubnets: () => addMembers(subnetsOfNetwork(name)),
+  addDelegations: () => addMembers(delegationsOfSubnet(name)),
+
+  createNetwork: () => attempt(async () => {
+    const made = await network.virtualNetworks.beginCreateOrUpdateAndWait(
+      group, name, { location: "westeurope", addressSpace: { addressPrefixes: ["10.0.0.0/16"] }, subnets: [{ name: "a", addressPrefix: "10.0.0.0/24" }] }, POLL);
+    return made.provisioningState;
+  }),
 
   // All count the same.
   count: () => addMembers({ ...tagsOfScaleSet(name), change: (resource) => { resource.sku.capacity += 1; } }),

@@ -116,14 +116,14 @@ arm::TrackedBy by_resource(const LeasedWrite& write) {
   return write.method == arm::Method::Delete ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
 }
 
-// A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It
-// goes to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was
-// good: when it has died, others are tried, and without any it is asked with on.
+// A token may not be good for the operation's URL (403): that of the write itself (its role names the type and not
+// `locations/operations/read`), one that another writer lent, or of another principal of its client's. It goes to the resource
+// then, to which its bearer wants to write; until there is another. When the token that the write came with has died (401),
+// others are tried, and without any it is asked with on.
 void note_shut_out(const Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   OperationLease& op_lease = *watcher.op_lease;
   if (head.status != 401 && head.status != 403) return;
-  const bool was_good = op_lease.distrust(token) && !op_lease.write().inherited;
-  if (was_good) return;
+  op_lease.distrust(token);
   if (!arm::is_at_url(watcher.by) || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
   if (!is_last && op_lease.authorization() != token) return;  // the next look is another's
@@ -145,6 +145,14 @@ bool is_end_of_shut_out(const Watcher& watcher, arm::Progress progress) {
   if (watcher.by == arm::TrackedBy::ResourceGone) return progress == arm::Progress::Succeeded;
   const bool ran = watcher.op_lease->pace().seen_running > watcher.shut_out_since;
   return arm::is_terminal(progress) && (ran || watcher.last_poll >= watcher.shut_out_since + kOnItsWayMax);
+}
+
+// Of a deletion the resource tells only the end: while it is there, that may be running or have failed, unless it says itself
+// that it is going.
+bool is_seen_running(const Watcher& watcher, arm::Progress progress, const SeenState& seen) {
+  const bool tells =
+      watcher.by != arm::TrackedBy::ResourceGone || arm::progress_of_resource(seen.head, seen.body) == arm::Progress::Running;
+  return progress == arm::Progress::Running && tells;
 }
 
 // The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
@@ -191,7 +199,7 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   }
   if (!watcher.shut_out.empty()) {
     if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.op_lease, progress);
-    if (progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());
+    if (is_seen_running(watcher, progress, *seen)) watcher.op_lease->note_running(parts.clock.now());
     co_return;
   }
   // What an accepted write creates may be invisible until its operation ends (docs/arm.md, "Long-running
@@ -204,7 +212,7 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     operation_ended(parts, watcher.op_lease, progress);
-  } else if (progress == arm::Progress::Running) {
+  } else if (is_seen_running(watcher, progress, *seen)) {
     watcher.op_lease->note_running(parts.clock.now());
   } else if (watcher.missing >= kMissingMax) {
     const auto ask_resource = by_resource(watcher.op_lease->write());

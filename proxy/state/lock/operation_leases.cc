@@ -58,7 +58,7 @@ std::string OperationLease::authorization() const {
   return has_good_one || lent_.empty() ? authorization_ : lent_.front().authorization;
 }
 
-bool OperationLease::distrust(std::string_view authorization) {
+void OperationLease::distrust(std::string_view authorization) {
   MutexLock lock(&mutex_);
   if (authorization_ == authorization) {
     // Of an earlier process nobody recorded with which of its client's principals it came: the next one may be the right one.
@@ -66,11 +66,9 @@ bool OperationLease::distrust(std::string_view authorization) {
       authorization_.clear();
     else
       is_distrusted_ = true;
-    return true;
-  }
-  if (lent_.size() > 1 && lent_.front().authorization == authorization)
+  } else if (lent_.size() > 1 && lent_.front().authorization == authorization) {
     std::rotate(lent_.begin(), lent_.begin() + 1, lent_.end());
-  return false;
+  }
 }
 
 bool OperationLease::has_lost_its_keys() const {
@@ -80,7 +78,8 @@ bool OperationLease::has_lost_its_keys() const {
 
 bool OperationLease::lend_credentials(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
-  const bool takes = !finished_ && !authorization.empty();
+  const bool has_it = std::ranges::find(lent_, lender, &Lent::lender) != lent_.end();  // it waits for several of its keys
+  const bool takes = !finished_ && !authorization.empty() && !has_it;
   if (takes) lent_.push_back({lender, std::string(authorization)});
   return takes;
 }

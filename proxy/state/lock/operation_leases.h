@@ -84,8 +84,8 @@ class OperationLease {
   // is neither.
   std::string authorization() const;
   void renew_token(std::string_view authorization);
-  // ARM would not tell the bearer of this token. True if it was its client's own.
-  bool distrust(std::string_view authorization);
+  // ARM would not tell the bearer of this token.
+  void distrust(std::string_view authorization);
   // The lender of a token takes it back when the request that it came with is over (promise P8, docs/design.md).
   bool lend_credentials(const void* lender, std::string_view authorization);
   void take_back(const void* lender);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "arm/http.h"
 #include "base/text.h"
@@ -128,6 +129,46 @@ TEST(Watching, ReadsOfAResourceThatIsBeingDeletedDoNotReplaceOurLooks) {
   rig.pass(seconds(20));
   rig.ask("dashboard", get(kScaleSet));
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+// Its role names the type, and not "locations/operations/read".
+TEST(Watching, WhereTheWritersOwnTokenMayNotSeeTheOperationTheResourceHasToDo) {
+  StageRig rig;
+  bool is_first = true;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    step.expected = request.head.method_token;
+    const bool is_write = request.head.method == arm::Method::Patch;
+    step.status = request.head.target.find("operations") != std::string::npos ? 403 : 200;
+    step.body = step.status == 403 ? R"({"error":{"code":"AuthorizationFailed","message":"m"}})" : kState;
+    if (is_write && std::exchange(is_first, false)) {
+      step.status = 202;
+      step.fields = {{"Azure-AsyncOperation", kOperation}};
+    }
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", patch(kScaleSet), R"({"a":1})").head.status, 202);
+  const TimePoint began = rig.now();
+  int tries = 0;
+  while (rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status == 503 && ++tries < 10) {
+  }
+  EXPECT_LE(rig.now() - began, seconds(120)) << "a minute in which the resource is in a final state";
+}
+
+TEST(Watching, ADeletionThatNobodySeesRunningKeepsTheResourceForTheShorterTime) {
+  for (const bool says_so : {false, true}) {
+    StageRig rig;
+    rig.arm_lives([&](const arm::Request& request) {
+      Step step;
+      step.expected = request.head.method_token;
+      step.status = request.head.method == arm::Method::Delete ? 202 : 200;
+      if (step.status == 200) step.body = says_so ? R"({"properties":{"provisioningState":"Deleting"}})" : kState;
+      return step;
+    });
+    EXPECT_EQ(rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status, 202);
+    rig.pass(std::chrono::hours(1) + std::chrono::minutes(1));
+    EXPECT_EQ(rig.shared().locks.counts().keys > 0, says_so) << "lease.max, one hour";
+  }
 }
 
 // Somebody's run of writes, that asks for the scale set.

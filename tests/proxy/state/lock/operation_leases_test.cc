@@ -171,7 +171,7 @@ TEST_F(OperationLeasesTest, AnInheritedLeaseIsLentTokensUntilItHasOneOfItsClient
   OperationLeases::CredentialLoan late;
   table_.lend_credentials({locks_.key_of("key1")}, kNewToken, late);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
-  EXPECT_TRUE(inherited->distrust(kOtherPrincipal));
+  inherited->distrust(kOtherPrincipal);
   EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
   inherited->distrust(kNewToken);
   EXPECT_EQ(inherited->authorization(), kNewToken) << "there is no other";
@@ -181,19 +181,31 @@ TEST_F(OperationLeasesTest, AnInheritedLeaseIsLentTokensUntilItHasOneOfItsClient
 
 TEST_F(OperationLeasesTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneComes) {
   const auto op_lease = open({TrackedBy::ResourceState, "", ""});
-  EXPECT_TRUE(op_lease->distrust(kOldToken));
+  op_lease->distrust(kOldToken);
   EXPECT_EQ(op_lease->authorization(), kOldToken) << "there is no other";
   {
     OperationLeases::CredentialLoan loan;
     table_.lend_credentials({locks_.key_of("key1")}, kOtherPrincipal, loan);
     EXPECT_EQ(op_lease->authorization(), kOtherPrincipal);
-    EXPECT_FALSE(op_lease->distrust(kOtherPrincipal));
+    op_lease->distrust(kOtherPrincipal);
     table_.renew_token({1, 1}, kOldToken);
     EXPECT_EQ(op_lease->authorization(), kOtherPrincipal) << "the same token again is no newer one";
     table_.renew_token({1, 1}, kNewToken);
     EXPECT_EQ(op_lease->authorization(), kNewToken);
   }
   EXPECT_EQ(op_lease->authorization(), kNewToken);
+}
+
+TEST_F(OperationLeasesTest, WhoWaitsForSeveralOfItsKeysLendsOneToken) {
+  const auto op_lease = open_inherited();
+  OperationLeases::CredentialLoan first;
+  OperationLeases::CredentialLoan second;
+  const Hash128 key = locks_.key_of("key1");
+  table_.lend_credentials({key, key}, kNewToken, first);
+  table_.lend_credentials({key, key}, kNewestToken, second);
+  EXPECT_EQ(op_lease->authorization(), kNewToken);
+  op_lease->distrust(kNewToken);
+  EXPECT_EQ(op_lease->authorization(), kNewestToken) << "another's";
 }
 
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }

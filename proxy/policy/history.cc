@@ -256,7 +256,11 @@ void History::on(const HistoryLimits& limits, StateShown event) {
     fresh.etag = std::move(event.etag);
     fresh.known = event.at;
     const bool overtaken = is_overtaken(event);
-    fresh.number = overtaken || observed.lagging ? event.asked : event.at.order;
+    // It may show either side of a child's write, too. But it does not lag for that: what it says of itself is up to date.
+    const bool overtaken_below = std::ranges::any_of(entries_, [&](const Entry& e) {
+      return e.cause == Cause::ChildWritten && event.asked < e.number && e.number < event.at.order;
+    });
+    fresh.number = overtaken || overtaken_below || observed.lagging ? event.asked : event.at.order;
     fresh.certain = !observed.lagging;
     observed.lagging |= overtaken;
     entry = &add(limits, std::move(fresh));

@@ -66,6 +66,8 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   // What was seen before that read was asked for is not newer than what it shows, at whatever api-version that was.
   const Observation& read = *last->observation;
   const auto is_older = [&](const Entry& e) { return e.cause == Cause::Seen && !read.lagging && e.number < read.last_asked; };
+  const auto is_own = [&](const Entry& e) { return e.writer == write.client; };
+  right.written_since = history.ended_since(read.lagging ? last->entry->number : read.last_asked, is_own);
   for (const Entry& entry : history.entries()) {
     // What perhaps had no effect (5xx, a lost answer) proves nothing against a read that shows the state of before.
     const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;

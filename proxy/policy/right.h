@@ -17,6 +17,7 @@ struct Right {
   bool may_send = false;              // it has one
   BaseState last_read;                // and this is the state
   std::vector<BaseState> newer;       // what became known after it
+  bool written_since = false;         // others may have, here or below, after it was asked for
   std::vector<BaseState> superseded;  // against which its write may look stale
   std::vector<Refusal> same_change;   // refusals that came after such a read already
 };

@@ -257,7 +257,8 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     return shows_the_same(*state.first, state.second, at, there, difference);
   });
   // What an item of a list leaves out others may have set since.
-  const bool hides_nothing = is_proven || right.newer.empty() || shows_as_much(right.last_read, there, facts);
+  const bool is_newest = right.newer.empty() && !right.written_since;
+  const bool hides_nothing = is_proven || is_newest || shows_as_much(right.last_read, there, facts);
   if (!is_current || !hides_nothing) return false;
   if (!asked) return true;
   if (!difference.looks_stale(*asked, olds, *read, anything)) return true;

@@ -57,7 +57,7 @@ struct Verdict {
   bool is_incomparable() const { return !pointers.empty() && pointers.front().empty(); }
 };
 
-// Tells of an order whether anybody else's write was accepted after it.
+// Tells of an order whether anybody else's write was accepted after it, or has ended.
 using OthersWroteSince = std::function<bool(uint64_t order)>;
 
 // After narrow_down() and add_merged(). `scope`: what may be merged; nullopt: nothing is, and a write is refused if others have

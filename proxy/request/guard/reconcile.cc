@@ -113,6 +113,16 @@ bool cannot_be_compared(const Write& write) {
   return std::ranges::any_of(write.bases.possible, [](const policy::BaseState& b) { return !b.absent && !b.gone && !b.body; });
 }
 
+// What was accepted before a state was shown may have changed it when it ended. Of its own a client knows.
+bool others_changed_since(const Write& write, uint64_t order) {
+  const bool is_one = write.client.declared.actors != policy::Actors::Many;
+  const auto is_own = [&](const policy::Entry& e) {
+    return is_one ? e.writer == write.client.key : e.is_of(write.client.key, write_key_of(write));
+  };
+  return others_wrote_since(write, order) ||
+         write.ask([&](const policy::History& history) { return history.ended_since(order, is_own); });
+}
+
 // When the client should come again: once ARM lets the resource be read, as far as it says so.
 Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
   const Duration usual = write.parts.shared.options.retry_after;
@@ -212,7 +222,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   const policy::ThereBody now{there.absent(), proof, body, there.api_version, there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(
-      bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),
+      bases, wanted, now, right, [&](uint64_t order) { return others_changed_since(write, order); }, *body_facts(write.plan),
       merge_scope(write));
   write.report().by_right |= verdict.by_right;
   if (!verdict.sends && there.exists() && is_forced(write)) {

@@ -36,7 +36,8 @@ void declare_removals(arm::Headers& declares, const Subject& subject, std::strin
 Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads) {
   Known known;
   const bool lists = reads == ReadsBy::List;
-  const std::string target = lists ? list_target(subject) : subject.target;
+  const bool in_parent = reads == ReadsBy::Parent;
+  const std::string target = lists ? list_target(subject) : in_parent ? parent_target(subject) : subject.target;
   Asked asked("GET", target);
   Got got;
   if (reads == ReadsBy::Copy) {
@@ -46,7 +47,8 @@ Task<std::optional<Known>> look(SimClient& client, const Subject& subject, Reads
   }
   if (got.status() != 200) co_return std::nullopt;
   if (!lists) {
-    known.body = got.answer.body;
+    known.body = in_parent ? child_in(got.answer.body, subject) : got.answer.body;
+    if (known.body.empty()) co_return std::nullopt;
     declare_version(known.declares, got);
     co_return known;
   }

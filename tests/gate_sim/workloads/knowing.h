@@ -11,7 +11,8 @@ namespace armgate::world {
 
 // Where a writer takes the state from that it changes.
 // OwnRequest: the object that it sent, whatever became of it, as SDKs that throw answers away. Copy: if a fresh read does not arrive, the older one is good enough.
-enum class ReadsBy { Point, List, OwnAnswer, OwnRequest, Copy };
+// Parent: the child as it stands in its parent's body.
+enum class ReadsBy { Point, List, Parent, OwnAnswer, OwnRequest, Copy };
 
 // A state as the client has it in hand.
 struct Known {

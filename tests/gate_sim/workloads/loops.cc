@@ -26,7 +26,8 @@ Task<std::optional<Known>> read_before_write(SimClient& client, const Subject& s
     Asked early("GET", subject.target);
     co_await client.call(std::move(early));
   }
-  const ReadsBy reads = rng.chance(how.from_list) ? ReadsBy::List : ReadsBy::Point;
+  const ReadsBy otherwise = rng.chance(how.from_parent) ? ReadsBy::Parent : ReadsBy::Point;
+  const ReadsBy reads = rng.chance(how.from_list) ? ReadsBy::List : otherwise;
   co_return co_await look(client, subject, reads);
 }
 

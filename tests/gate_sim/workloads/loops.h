@@ -22,6 +22,7 @@ struct Loop {
   double reads_twice = 0;                              // as after a time-out of its own
   double shares = 0;                                   // how often it edits what the others edit too, not its own
   double from_list = 0;                                // how often it takes the list's item for its read
+  double from_parent = 0;                              // how often it takes the child as its parent's body shows it
 };
 
 // The habits that such a client has: it polls often, and no tool sends anything again for it but what got lost.

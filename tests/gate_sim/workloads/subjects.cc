@@ -285,6 +285,25 @@ std::string item_of(std::string_view page, const Subject& subject) {
   return {};
 }
 
+std::string parent_target(const Subject& subject) {
+  const std::string_view path = arm::path_of(subject.target);
+  const std::string_view collection = path.substr(0, path.rfind('/'));
+  return fmt::format("{}?{}", collection.substr(0, collection.rfind('/')), arm::query_of(subject.target));
+}
+
+std::string child_in(std::string_view parent, const Subject& subject) {
+  const Json whole = sim::json_value(parent);
+  if (!whole.is_object()) return {};
+  const std::string_view path = arm::path_of(subject.target);
+  const std::string_view collection = path.substr(0, path.rfind('/'));
+  const std::string segment(collection.substr(collection.rfind('/') + 1));
+  const Json children = whole.value("properties", Json::object()).value(segment, Json::array());
+  for (const Json& child : children) {
+    if (equal_ignoring_case(child.value("id", ""), path)) return sim::json_text(child);
+  }
+  return {};
+}
+
 std::string etag_in(std::string_view body) {
   const Json state = sim::json_value(body);
   return state.is_object() ? state.value("etag", "") : std::string();

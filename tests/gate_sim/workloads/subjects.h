@@ -64,6 +64,9 @@ std::string file_body(const Subject& subject, int version);
 bool has_member(std::string_view body, ChangeKind change, const std::string& member);
 // The item of a list answer that is the subject; empty if it is not there.
 std::string item_of(std::string_view page, const Subject& subject);
+std::string parent_target(const Subject& subject);
+// As it stands in its parent's body; empty: it does not.
+std::string child_in(std::string_view parent, const Subject& subject);
 std::string etag_in(std::string_view body);
 std::string provisioning_state(std::string_view body);
 

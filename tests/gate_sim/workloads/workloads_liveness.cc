@@ -145,6 +145,22 @@ Subject parallel_rules(SimWorld& world) {
   return parent;
 }
 
+// As samples of the SDKs do: a subnet is taken from its network and written alone, beside somebody who writes the whole network.
+Subject read_in_parent(SimWorld& world) {
+  Subject parent = network("vnet", ChangeKind::AddSubnet);
+  prepare(world, parent);
+  Subject child = subnet("vnet", "a");
+  prepare(world, child);
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = drawn_name(world, i);
+    Loop how = drawn_loop(world, 4);
+    how.from_parent = 0.8;
+    start_loop(world, name, name, child, how);
+  }
+  start_loop(world, "whole", "whole", parent, drawn_loop(world, 3));
+  return parent;
+}
+
 void from_several_addresses(WorldOptions& options) {
   be_quick_and_rough(options);
   options.clients.addresses = 3;
@@ -193,6 +209,7 @@ const std::vector<Workload>& liveness_workloads() {
       {"parallel-rules", be_quick_and_rough, parallel_rules},
       {"several-addresses", from_several_addresses, several_addresses},
       {"hidden-crowd", be_rough_and_hidden, hidden_crowd},
+      {"read-in-parent", be_quick_and_rough, read_in_parent},
   };
   return all;
 }

@@ -87,6 +87,23 @@ TEST(Right, AReadThatLagsIsHeldAgainstWhatIsNewer) {
   EXPECT_EQ(right.newer[0].etag, "2");
 }
 
+TEST(Right, WhatOthersMayHaveWrittenSinceTheReadIsToldOf) {
+  for (const Cause cause : {Cause::ChildWritten, Cause::Written}) {
+    Told told;
+    told.show('A', "1");
+    told.refuse('A');
+    told.show('A', "2");
+    EXPECT_FALSE(told.right('A').written_since);
+    WriteAccepted write;
+    write.cause = cause;
+    write.certain = false;
+    write.at = told.tick();
+    told.history.apply(told.limits, write);
+    EXPECT_TRUE(told.right('A').written_since);
+    EXPECT_TRUE(told.right('A').newer.empty()) << "what may have had no effect proves nothing against the read";
+  }
+}
+
 TEST(Right, AReadThatWasLostGivesNone) {
   Told told;
   told.show('A', "1");

@@ -19,6 +19,7 @@ namespace {
 // adds to it.
 std::vector<std::string> parents_of(const arm::ResourceId& resource) {
   std::vector<std::string> parents;
+  if (std::ranges::count(resource.type, '/') < 2) return parents;  // most are none's child
   for (std::string& id : arm::self_and_ancestors(resource)) {
     const bool is_parent = id != resource.id && id.find("/providers/") != id.npos &&
                            resource.id.find("/providers/", id.size()) == std::string::npos;

@@ -59,7 +59,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::BodiesKnownByUrl, "bodies-known-by-url", "take-back-beside", {"replicas"}, 60},
       {Mutant::AnyPassesUnrecorded, "any-passes-unrecorded", "tags", {"engine-away-fenced"}, 60},
       {Mutant::UnrecordedUntold, "unrecorded-untold", "tags", {"engine-away-fenced"}, 60},
-      {Mutant::PerhapsDeadSends, "perhaps-dead-sends", "quick-without-etags", {"frozen-replicas"}, 100},
+      {Mutant::PerhapsDeadSends, "perhaps-dead-sends", "clusters", {"frozen-replicas"}, 100},
       {Mutant::OthersNotMet, "others-not-met", "quick-counters", {"slow-engine"}, 60},
       {Mutant::RetryWithoutWriting, "retry-without-writing", "once-restarts", {"engine-fails-over"}, 100},
       {Mutant::EngineLosesTail, "engine-loses-tail", "once-restarts", {"engine-fails-over"}, 60},

@@ -289,14 +289,14 @@ export const tests = {
     const sim = await world.startSim();
     const { port, configFile, caFile } = await world.configureGateway(sim, { log: { file: "armgate.log" } });
     // Whoever opens this file waits for who writes it: the start is where the test wants it.
-    const pipe = path.join(path.dirname(caFile), "intermediate.pem");
-    const certificate = readFileSync(pipe);
+    const pipe = path.join(path.dirname(caFile), "intermediate.key");
+    const key = readFileSync(pipe);
     unlinkSync(pipe);
-    await run("mkfifo", [pipe]);
+    await run("mkfifo", ["-m", "600", pipe]);
     const start = async () => {
       const process = await world.start("armgate", ["run", "--config", configFile, "--mode", "observe"], () => true);
       const writer = await open(pipe, "w");  // once it is read
-      return { process, goOn: async () => { await writer.writeFile(certificate); await writer.close(); } };
+      return { process, goOn: async () => { await writer.writeFile(key); await writer.close(); } };
     };
     const { process, goOn } = await start();
     process.child.kill("SIGHUP");

@@ -47,10 +47,11 @@ policy::SharedBody body_sent(const policy::History& history, const policy::Entry
   return write.requested_body;
 }
 
-arm::Embedded embedded_in(const Parts& parts, const policy::SharedBody& body, const arm::ResourceId& resource) {
-  if (!body) return {};
-  const auto plain = plain_body(*body, parts.shared.options.body_keep_max);
-  return plain ? arm::find_embedded(plain->text(), resource) : arm::Embedded{};
+// Whether the body has the list in which it would stand, without it.
+bool leaves_out(const Parts& parts, const policy::SharedBody& body, const arm::ResourceId& resource) {
+  const auto plain = in_plain_bytes(body, parts.shared.options.body_keep_max);
+  const arm::Embedded embedded = plain ? arm::find_embedded(plain->bytes, resource) : arm::Embedded{};
+  return embedded.lists && embedded.element.empty();
 }
 
 // A read of a parent, as its client was shown it.
@@ -114,8 +115,7 @@ void note_removed_with_parent(const Parts& parts, const KeyedPlan& plan, uint64_
       writer = last->writer;
       sent = body_sent(history, *last);
     });
-    const arm::Embedded embedded = embedded_in(parts, sent, plan.target.resource);
-    if (!embedded.lists || !embedded.element.empty()) continue;
+    if (!leaves_out(parts, sent, plan.target.resource)) continue;
     return parts.shared.resources.apply(plan.resource_key, policy::ResourceDeleted{writer, {asked, parts.clock.now()}});
   }
 }

@@ -41,10 +41,11 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 }  // namespace
 
 Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<QueueTimeout> queue_timeouts,
-                 FactEntries facts)
+                 FactEntries facts, std::shared_ptr<const RuleSource> source)
     : facts_(std::make_shared<const FactTable>(std::move(facts))),
       errors_(std::move(errors)),
-      queue_timeouts_(std::move(queue_timeouts)) {
+      queue_timeouts_(std::move(queue_timeouts)),
+      source_(std::move(source)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();

@@ -11,6 +11,7 @@
 #include "arm/http.h"
 #include "arm/operation.h"
 #include "arm/resource_id.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "rules/facts/fact_table.h"
 #include "rules/file/error_table.h"
@@ -33,6 +34,12 @@ struct LockKey {
 
 class Ruleset;
 
+// What rules were made of, for other processes.
+struct RuleSource {
+  Hash128 hash;
+  std::string document;
+};
+
 struct Plan {
   PlanKind kind = PlanKind::Pass;
   Mode mode = Mode::Protect;  // of the service and the rule together; Off is always Pass
@@ -54,7 +61,7 @@ struct Plan {
 class Ruleset {
  public:
   explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<QueueTimeout> queue_timeouts = {},
-                   FactEntries facts = nullptr);
+                   FactEntries facts = nullptr, std::shared_ptr<const RuleSource> source = nullptr);
 
   // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with
   // each plan. The rules themselves are shared.
@@ -72,6 +79,7 @@ class Ruleset {
   const ErrorTable& errors() const { return errors_; }
   // How long clients can be kept waiting.
   const QueueTimeouts& queue_timeouts() const { return queue_timeouts_; }
+  const std::shared_ptr<const RuleSource>& source() const { return source_; }  // null: nobody asks
 
  private:
   struct TextHash {
@@ -85,6 +93,7 @@ class Ruleset {
   std::shared_ptr<const FactTable> facts_;
   ErrorTable errors_;
   QueueTimeouts queue_timeouts_;
+  std::shared_ptr<const RuleSource> source_;
   Index by_type_;                // "microsoft.network/virtualnetworks"
   Index by_prefix_;              // "microsoft.network/" from the pattern "microsoft.network/*"
   std::vector<size_t> for_any_;  // those with "*"

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kBatchEvents = 1'000;
 constexpr size_t kBatchBytes = 4u << 20;  // of bodies; a single event may have more
+constexpr unsigned kClaimBits = 32;       // of a replica's own numbers in a claim's id
 constexpr uint32_t kLogged = 1;
 constexpr uint32_t kTooLate = 2;
 
@@ -170,7 +171,7 @@ void Replica::wake_flushed(uint64_t row) {
 
 Claimed Replica::new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   Claimed claimed;
-  claimed.claim = (uint64_t{options_.id} << 32) | next_claim_.fetch_add(1);
+  claimed.claim = (uint64_t{options_.id} << kClaimBits) | next_claim_.fetch_add(1);
   claimed.keys = keys;
   claimed.info = std::move(info);
   return claimed;
@@ -292,6 +293,14 @@ std::optional<Replica::Batch> Replica::next_batch() {
     ++batch_;
   }
   return Batch{batch_, encode(told_, tables_->clock.now()), told_missing_};
+}
+
+std::vector<ReplicaId> Replica::claimants() const {
+  std::vector<ReplicaId> all;
+  for (const auto& [id, claim] : claims_) all.push_back(static_cast<ReplicaId>(id >> kClaimBits));
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 bool Replica::has_posts() const {

@@ -179,6 +179,8 @@ class Replica final : public Teller {
   uint64_t applied() const { return applied_.load(std::memory_order_acquire); }
   // Rows from that one on are needed by who begins later, however old they are.
   uint64_t oldest_needed() const { return oldest_needed_.load(std::memory_order_relaxed); }
+  // Replicas that made claims which are still there, whoever has adopted them.
+  std::vector<ReplicaId> claimants() const;
   // Looks who has left meanwhile of those that wait for an answer.
   void look_at_askers();
   // Where the log was cut off: nothing before is known.

@@ -13,6 +13,7 @@
 #include "proxy/config/clouds.h"
 #include "proxy/config/option_table.h"
 #include "proxy/config/proxy_url.h"
+#include "proxy/config/rule_documents.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "rules/file/rule_file.h"
 
@@ -83,15 +84,6 @@ bool is_same_place(const std::string& one_text, const std::string& other_text) {
     return all.host == "[::]" || (all.host == "0.0.0.0" && !single.host.starts_with('['));
   };
   return one.host == other.host || takes_in(one, other) || takes_in(other, one);
-}
-
-// Of the rules for any type; the others do not heed it.
-void limit_unruled(rules::Mode most, std::vector<rules::Rule>& all) {
-  for (rules::Rule& rule : all) {
-    if (!rules::is_for_any_type(rule.match) || rule.mode.value_or(rules::Mode::Protect) >= most) continue;
-    rule.mode = most;
-    rule.mode_by_option = true;
-  }
 }
 
 // Complains of options that do not go together, unless one of them is wrong by itself: then its default stands in its place.
@@ -247,7 +239,7 @@ using ReadFiles = std::map<fs::path, std::string>;
 
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
 void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_files, const rules::Fault& place, ReadFiles& read,
-                    rules::RuleBook& book, Hash128& hash, FaultList& faults) {
+                    rules::RuleBook& book, std::vector<std::string>& texts, FaultList& faults) {
   const auto cases = is_shipped && rule_files != RuleFiles::Prove ? rules::Cases::AreTried : rules::Cases::Try;
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
@@ -272,8 +264,8 @@ void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_fil
       fault(text.error().context);
       continue;
     }
-    hash = Hasher(HashKey{}).chain(hash, *text);
     book.add(rules::read_rule_book(file.string(), *text, faults, cases));
+    texts.push_back(*text);
   }
 }
 
@@ -345,16 +337,17 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   if (!parsed.positions || rule_files == RuleFiles::Leave) return std::move(loaded);
   rules::RuleBook book;
   ReadFiles read;
+  std::vector<std::string> texts;
   for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
     const std::string pointer = fmt::format("/rules/{}", i);
     const bool is_shipped = loaded.config.rule_paths[i] == surroundings.shipped_rules;
     const rules::Fault place{
         file.empty() ? "built-in defaults" : loaded.config.source, parsed.positions->line_of(pointer), pointer, {}};
-    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, read, book, loaded.config.rules_hash,
-                   loaded.faults);
+    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, read, book, texts, loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);
   limit_unruled(loaded.config.unruled, book.rules);
+  if (!loaded.config.cluster.engine.empty()) loaded.config.rule_source = rule_source(texts, loaded.config.unruled);
   loaded.config.rules = std::move(book.rules);
   loaded.config.facts = rules::share(std::move(book.facts));
   loaded.config.errors = std::move(book.errors);

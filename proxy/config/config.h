@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@
 #include "rules/file/fault_list.h"
 #include "rules/file/queue_timeouts.h"
 #include "rules/rule.h"
+
+namespace armgate::rules {
+struct RuleSource;
+}  // namespace armgate::rules
 
 namespace armgate {
 
@@ -176,13 +181,13 @@ struct Config {
   EnvironmentProxy environment_proxy;  // no option: what upstream.proxy leaves to the environment
 
   // Not options: what loading made of them.
-  std::string source;                               // the file it was read from; empty: the built-in defaults
-  std::vector<rules::Rule> rules;                   // of all files in rule_paths, in order
-  rules::FactEntries facts;                         // the same; null before they are loaded
-  std::vector<rules::ErrorRule> errors;             // the same
-  std::vector<rules::QueueTimeout> queue_timeouts;  // the same
-  Hash128 rules_hash{};                             // of the files' bytes, the same wherever they lie
-  rules::FaultList rule_warnings;                   // what in those files has no effect
+  std::string source;                                    // the file it was read from; empty: the built-in defaults
+  std::vector<rules::Rule> rules;                        // of all files in rule_paths, in order
+  rules::FactEntries facts;                              // the same; null before they are loaded
+  std::vector<rules::ErrorRule> errors;                  // the same
+  std::vector<rules::QueueTimeout> queue_timeouts;       // the same
+  std::shared_ptr<const rules::RuleSource> rule_source;  // of all of them (rule_documents.h); null: there are no replicas
+  rules::FaultList rule_warnings;                        // what in those files has no effect
 };
 
 // What loading needs to know about the machine.

@@ -35,7 +35,7 @@ void GatewayCommon::use(const Config& changed) {
   Config now = config;
   now.mode = changed.mode;
   now.unruled = changed.unruled;
-  now.rules_hash = changed.rules_hash;
+  now.rule_source = changed.rule_source;
   cluster->set_configured(now);
 }
 

@@ -62,7 +62,8 @@ net::ConnectorOptions connector_options(const Config& config, const Parent& pare
 }  // namespace
 
 std::shared_ptr<const rules::Ruleset> ruleset_of(const Config& config) {
-  return std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts);
+  return std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts,
+                                                config.rule_source);
 }
 
 PipelineOptions pipeline_options(const Config& config) {

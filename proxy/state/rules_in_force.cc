@@ -22,15 +22,21 @@ void add_keys(std::vector<LockKey>& keys, std::vector<LockKey> more) {
   keys.erase(std::unique(keys.begin(), keys.end(), same_id), keys.end());
 }
 
-// What older rules, whose writes are not all finished, ask for beside the plan.
-void add_from(const rules::Ruleset& older, rules::Mode mode, arm::Method method, std::string_view target, rules::Plan& plan) {
-  auto also = rules::make_plan(older, mode, method, target);
-  if (!also || also->kind != rules::PlanKind::Write) return;
-  if (plan.kind == rules::PlanKind::Write) {
+enum class Of { FormerRules, AnotherReplica };
+
+// What other rules ask for beside the plan: older ones, whose writes are not all finished, or another replica's.
+void add_from(const rules::Ruleset& more, Of whom, rules::Mode mode, arm::Method method, std::string_view target,
+              rules::Plan& plan) {
+  auto also = rules::make_plan(more, mode, method, target);
+  if (!also || also->kind == rules::PlanKind::Pass) return;
+  const bool writes = also->kind == rules::PlanKind::Write;
+  if (plan.kind == rules::PlanKind::Pass) {
+    // What no rule touches any more waits for the last write that one did. What another replica protects its clients must have
+    // been shown here, too.
+    if (writes || whom == Of::AnotherReplica) plan = *std::move(also);
+  } else if (writes) {
     add_keys(plan.keys, std::move(also->keys));
     plan.referring.insert(plan.referring.end(), also->referring.begin(), also->referring.end());
-  } else {
-    plan = *std::move(also);  // what no rule touches any more waits for the last write that one did
   }
 }
 
@@ -38,16 +44,17 @@ void add_from(const rules::Ruleset& older, rules::Mode mode, arm::Method method,
 
 void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode) {
   MutexLock lock(&mutex_);
+  if (is_shared_) older_.push_back({.generation = generation_, .until_told = current_});
   current_ = std::move(next);
   mode_ = mode;
   for (Slot& slot : slots_) {
     MutexLock slot_lock(&slot.mutex);
-    if (slot.rules) older_.push_back({generation_, slot.rules});
+    if (slot.rules) older_.push_back({.generation = generation_, .rules = slot.rules});
     slot.rules.reset();
     slot.kept.clear();
   }
   ++generation_;
-  std::erase_if(older_, [](const Older& one) { return one.rules.expired(); });
+  std::erase_if(older_, [](const Older& one) { return !one.counts(); });
   any_older_.store(!older_.empty(), std::memory_order_release);
 }
 
@@ -60,24 +67,25 @@ RulesInForce::Slot& RulesInForce::own_slot() { return slots_[thread_number() % k
 RulesInForce::Current RulesInForce::current(Slot& slot) {
   {
     MutexLock slot_lock(&slot.mutex);
-    if (slot.rules) return {slot.rules, slot.mode};
+    if (slot.rules) return {slot.rules, slot.mode, slot.others};
   }
   MutexLock lock(&mutex_);
   MutexLock slot_lock(&slot.mutex);
   if (!slot.rules) slot.rules = current_->for_one_thread();
   slot.mode = mode_;
-  return {slot.rules, slot.mode};
+  slot.others = others_;
+  return {slot.rules, slot.mode, slot.others};
 }
 
 std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
   std::vector<std::shared_ptr<const rules::Ruleset>> all;
   if (!any_older_.load(std::memory_order_acquire)) return all;
   MutexLock lock(&mutex_);
-  std::erase_if(older_, [](const Older& one) { return one.rules.expired(); });
+  std::erase_if(older_, [](const Older& one) { return !one.counts(); });
   const Older* last = nullptr;
   for (const Older& one : older_) {
     if (last != nullptr && last->generation == one.generation) continue;
-    if (auto rules = one.rules.lock()) {
+    if (auto rules = one.until_told ? one.until_told : one.rules.lock()) {
       all.push_back(std::move(rules));
       last = &one;
     }
@@ -87,6 +95,33 @@ std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
 }
 
 size_t RulesInForce::draining() const { return older().size(); }
+
+void RulesInForce::be_shared() {
+  MutexLock lock(&mutex_);
+  is_shared_ = true;
+}
+
+std::vector<std::shared_ptr<const rules::RuleSource>> RulesInForce::in_use() const {
+  const auto overlapping = older();
+  MutexLock lock(&mutex_);
+  std::vector sources{current_->source()};
+  for (const auto& rules : overlapping) sources.push_back(rules->source());
+  return sources;
+}
+
+void RulesInForce::use_others(const Hash128& told, Others others) {
+  MutexLock lock(&mutex_);
+  if (current_->source()->hash == told) {
+    for (Older& one : older_) one.until_told.reset();
+  }
+  if (others == (others_ ? *others_ : Others())) return;
+  others_ = others.empty() ? nullptr : std::make_shared<const Others>(std::move(others));
+  for (Slot& slot : slots_) {
+    MutexLock slot_lock(&slot.mutex);
+    slot.others = others_;
+    slot.kept.clear();
+  }
+}
 
 rules::Mode RulesInForce::mode() const {
   MutexLock lock(&mutex_);
@@ -102,7 +137,7 @@ size_t RulesInForce::rules() const {
 void RulesInForce::keep(Slot& slot, const Current& made_under, Kept plan) {
   if (plan.plan->kind == rules::PlanKind::Pass || plan.target.size() > kKeptTargetMax) return;
   MutexLock lock(&slot.mutex);
-  if (slot.rules != made_under.rules) return;  // replaced meanwhile
+  if (slot.rules != made_under.rules || slot.others != made_under.others) return;  // replaced meanwhile
   slot.kept.resize(kKeptPlans);
   const auto first = slot.kept.begin() + set_of(plan.method, plan.target);
   std::move_backward(first, first + kSetPlaces - 1, first + kSetPlaces);  // the oldest of the set goes
@@ -137,7 +172,10 @@ Result<Planned> RulesInForce::make_plan(arm::Method method, std::string_view tar
   if (!plan) return std::move(plan).error();
   const auto overlapping = older();
   if (plan->mode != rules::Mode::Off) {
-    for (const auto& rules : overlapping) add_from(*rules, now.mode, method, target, *plan);
+    for (const auto& rules : overlapping) add_from(*rules, Of::FormerRules, now.mode, method, target, *plan);
+    if (now.others) {
+      for (const auto& rules : *now.others) add_from(*rules, Of::AnotherReplica, now.mode, method, target, *plan);
+    }
   }
   planned.plan = with_keys(*std::move(plan));
   planned.made_under = planned.plan->kind == rules::PlanKind::Write ? now.rules : nullptr;

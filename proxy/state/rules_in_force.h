@@ -2,12 +2,15 @@
 //
 // Why: an unfinished write has locked what the rules of its arrival named. A write that is planned with newer rules must not
 // pass it by locking something else. So until the last such write is finished, plans take the keys of both (docs/design.md,
-// "Locks").
+// "Locks"). The same holds for replicas whose rules differ: each takes the keys of all of them, and protects what one of them
+// protects.
 //
 // Invariants
 //   1. Rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease until its
 //      end.
 //   2. A plan is the same whether it was kept or made anew.
+//   3. Of two replicas at least one knows the other's rules: after a replacement the former rules count until the others can
+//      know the new ones, and theirs have been looked at since.
 // Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them
 //             with every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the
 //             same URL.
@@ -30,6 +33,8 @@ namespace armgate {
 
 class RulesInForce {
  public:
+  using Others = std::vector<std::shared_ptr<const rules::Ruleset>>;
+
   RulesInForce(std::shared_ptr<const rules::Ruleset> first, rules::Mode mode, Hasher hasher)
       : hasher_(hasher), current_(std::move(first)), mode_(mode) {}
 
@@ -46,6 +51,14 @@ class RulesInForce {
   // How many older sets of rules still count.
   size_t draining() const;
 
+  // ---- several replicas ----
+  // From now on former rules count until use_others() says that the current ones were told.
+  void be_shared();
+  // Of all that count, the current ones first.
+  std::vector<std::shared_ptr<const rules::RuleSource>> in_use() const;
+  // The rules of other replicas, as they were after these (the hash of their source) had been told to them.
+  void use_others(const Hash128& told, Others others);
+
  private:
   struct Kept {
     arm::Method method{};
@@ -57,15 +70,19 @@ class RulesInForce {
     Mutex mutex;
     std::shared_ptr<const rules::Ruleset> rules ABSL_GUARDED_BY(mutex);  // null: not planned since the last replacement
     rules::Mode mode ABSL_GUARDED_BY(mutex) = rules::Mode::Protect;
-    std::vector<Kept> kept ABSL_GUARDED_BY(mutex);  // under `rules`; empty, or sets by hash of what was asked for
+    std::shared_ptr<const Others> others ABSL_GUARDED_BY(mutex);  // null: there are none
+    std::vector<Kept> kept ABSL_GUARDED_BY(mutex);                // under `rules`; empty, or sets by hash of what was asked for
   };
   struct Older {
     uint64_t generation = 0;
-    std::weak_ptr<const rules::Ruleset> rules;  // a thread's copy
+    std::weak_ptr<const rules::Ruleset> rules{};         // a thread's copy
+    std::shared_ptr<const rules::Ruleset> until_told{};  // the other replicas may not know what came after it
+    bool counts() const { return until_told || !rules.expired(); }
   };
   struct Current {
     std::shared_ptr<const rules::Ruleset> rules;
     rules::Mode mode;
+    std::shared_ptr<const Others> others;
   };
   static constexpr size_t kSlots = 32;
   static constexpr size_t kKeptPlans = 256;
@@ -86,6 +103,8 @@ class RulesInForce {
   mutable Mutex mutex_;  // before that of any slot
   std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
   rules::Mode mode_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const Others> others_ ABSL_GUARDED_BY(mutex_);
+  bool is_shared_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
   mutable std::vector<Older> older_ ABSL_GUARDED_BY(mutex_);  // in the order of their generations
 };

@@ -276,10 +276,10 @@ export const tests = {
     const made = await cluster.command("init");
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stderr, /no synchronous standby/);
-    assert.match((await cluster.command("init")).stderr, /there already, of version 4/);
-    await postgres.sql("drop table armgate.import; alter table armgate.meta drop hash_key; alter table armgate.replica drop configured; update armgate.meta set version = 1");
-    assert.match(await refusal(), /of version 1, this armgate's of 4: run armgate cluster upgrade/);
-    assert.match((await cluster.command("upgrade")).stdout.toString(), /were of version 1 and are of 4/);
+    assert.match((await cluster.command("init")).stderr, /there already, of version 5/);
+    await postgres.sql("drop table armgate.import; alter table armgate.meta drop hash_key; alter table armgate.replica drop configured; alter table armgate.replica drop rules; drop table armgate.rules; update armgate.meta set version = 1");
+    assert.match(await refusal(), /of version 1, this armgate's of 5: run armgate cluster upgrade/);
+    assert.match((await cluster.command("upgrade")).stdout.toString(), /were of version 1 and are of 5/);
 
     await cluster.startReplica(0);
     const { process } = cluster.replicas[0];
@@ -291,9 +291,9 @@ export const tests = {
     assert.match((await cluster.command("status")).stdout.toString(), /left +replica-0/);
 
     await postgres.sql("update armgate.meta set version = 7");
-    assert.match(await refusal(), /of version 7, which this armgate \(4\) does not know/);
-    await postgres.sql("update armgate.meta set version = 2");
-    assert.match(await refusal(), /of version 2, this armgate's of 4: run armgate cluster upgrade/);
+    assert.match(await refusal(), /of version 7, which this armgate \(5\) does not know/);
+    await postgres.sql("drop table armgate.rules; alter table armgate.replica drop rules; update armgate.meta set version = 2");
+    assert.match(await refusal(), /of version 2, this armgate's of 5: run armgate cluster upgrade/);
     assert.equal((await cluster.command("upgrade")).code, 0);
     writeFileSync(cluster.key, `${"another key ".repeat(5)}\n`);
     assert.match(await refusal(), /cluster.key_file holds another key/);

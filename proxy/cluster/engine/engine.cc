@@ -176,8 +176,9 @@ Result<void> Engine::end_if_idle_for(Duration most) {
   return {};
 }
 
-Result<void> Engine::start(Replica& replica) {
+Result<void> Engine::start(Replica& replica, RulesToShare& rules) {
   replica_ = &replica;
+  rules_ = &rules;
   if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
   if (auto bounded = end_if_idle_for(kIdleAtStartMax); !bounded) return bounded;
@@ -196,6 +197,7 @@ Result<void> Engine::start(Replica& replica) {
   const auto found = look_at(*connection_);
   if (!found) return found.error();
   if (auto same = check_hash_key(*found); !same) return same;
+  if (auto shared = share_rules(); !shared) return shared;
   is_one_of_them_ = true;
   replica.on_post([fd = wake_] {
     const uint64_t one = 1;

@@ -31,6 +31,7 @@
 namespace armgate::cluster {
 
 struct Found;
+class RulesToShare;
 
 struct EngineOptions {
   std::string url;
@@ -61,14 +62,15 @@ class Engine {
   ~Engine();
   const Joined& joined() const { return joined_; }
 
-  // Reads the log into the replica, and from then on tells what that posts. The replica must outlive this.
-  Result<void> start(Replica& replica);
+  // Reads the log into the replica, learns the others' rules, and from then on tells what the replica posts. Both must outlive
+  // this.
+  Result<void> start(Replica& replica, RulesToShare& rules);
   // Tells what waits, for a moment, and that this replica ends by itself. Called once.
   void close();
 
   Health health() const { return health_.get(); }
 
-  // The replica is configured otherwise from now on. The others are told within ten seconds. Any thread.
+  // The replica is configured otherwise from now on, or has other rules. The others are told within ten seconds. Any thread.
   void set_configured(std::string configured);
 
  private:
@@ -98,6 +100,7 @@ class Engine {
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
   Result<std::vector<std::string>> compare_configured();
+  Result<void> share_rules();
   void note_found(const Found& found, const std::vector<std::string>& more);
   Result<void> do_round();
   Result<void> delete_old();
@@ -112,6 +115,7 @@ class Engine {
   Joined joined_;
   std::optional<PgConnection> connection_;
   Replica* replica_ = nullptr;
+  RulesToShare* rules_ = nullptr;
   int wake_ = -1;        // an eventfd
   std::string backend_;  // the engine's process at the other end
   KeptHealth health_;

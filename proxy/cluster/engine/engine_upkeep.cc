@@ -5,6 +5,7 @@
 #include "proxy/cluster/engine/engine.h"
 #include "proxy/cluster/engine/schema.h"
 #include "proxy/cluster/engine/setup.h"
+#include "proxy/cluster/engine/shared_rules.h"
 
 namespace armgate::cluster {
 namespace {
@@ -31,6 +32,10 @@ Result<std::vector<std::string>> Engine::compare_configured() {
   const auto others = tell_configured(*connection_, own);
   if (!others) return others.error();
   return differences(own, *others);
+}
+
+Result<void> Engine::share_rules() {
+  return cluster::share_rules(*connection_, key_, joined_.id, replica_->claimants(), *rules_);
 }
 
 void Engine::note_found(const Found& found, const std::vector<std::string>& more) {
@@ -85,7 +90,7 @@ Result<void> Engine::look_again() {
   const auto differ = compare_configured();
   if (!differ) return differ.error();
   note_found(*found, *differ);
-  return {};
+  return share_rules();
 }
 
 Result<void> Engine::delete_old() {
@@ -99,7 +104,7 @@ Result<void> Engine::delete_old() {
       "delete from armgate.replica where (dead or clean) and alive_until < clock_timestamp() - make_interval(secs => $1)",
       {pg_number(keep)}, kStatementMax);
   if (!forgotten) return forgotten.error();
-  return {};
+  return forget_rules(*connection_);
 }
 
 Result<void> Engine::now_and_then() {

@@ -6,7 +6,7 @@
 
 namespace armgate::cluster {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 // What append() raises for a replica that the others took for dead.
 inline constexpr const char* kDeadState = "AG001";
@@ -102,6 +102,14 @@ create table armgate.import (
 )sql",
                                                R"sql(
 alter table armgate.replica add column if not exists configured text not null default '';  -- as far as all must be alike
+)sql",
+                                               R"sql(
+create table armgate.rules (
+  hash text primary key,
+  document bytea not null,                       -- sealed
+  used timestamptz not null default clock_timestamp()
+);
+alter table armgate.replica add column if not exists rules text[] not null default '{}';  -- hashes of those that it goes by
 )sql"};
 
 // Each append first waits for an advisory lock, whose queue is served in order. PostgreSQL wakes the waiters of the row of

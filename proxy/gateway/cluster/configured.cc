@@ -12,6 +12,7 @@
 #include "proxy/cluster/engine/configured.h"
 #include "proxy/config/option_table.h"
 #include "rules/file/setting_text.h"
+#include "rules/plan.h"
 
 namespace armgate {
 namespace {
@@ -47,7 +48,7 @@ cluster::Configured options_to_share(Config config) {
     clients =
         hasher.chain(clients, fmt::format("{} {} {}", name, policy::to_text(client.actor), static_cast<int>(client.merge)));
   shared.emplace_back("clients", "#" + clients.hex());
-  shared.emplace_back("rules", "#" + config.rules_hash.hex());
+  if (config.rule_source) shared.emplace_back("rules", "#" + config.rule_source->hash.hex());
   return shared;
 }
 

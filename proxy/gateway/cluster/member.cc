@@ -15,6 +15,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/configured.h"
 #include "proxy/gateway/cluster/requirements.h"
+#include "proxy/gateway/cluster/rules_of_others.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
 #include "proxy/observability/service_state.h"
@@ -86,6 +87,7 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   member->engine_ = *std::move(engine);
   member->lapse_ = lapse;
   member->root_ = root;
+  member->alert_ = log_attention;
   return member;
 }
 
@@ -128,7 +130,8 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 Result<void> ClusterMember::start(Parts& parts) {
   parts.shared.begin(clock_, engine_->joined().known_for);
   share_tables(parts, *replica_, {[this](uint64_t order) { clock_.pass(order); }, &history_});
-  return engine_->start(*replica_);
+  rules_ = std::make_unique<RulesOfOthers>(parts.shared.rules, alert_);
+  return engine_->start(*replica_, *rules_);
 }
 
 SharedState::Options shared_options(const Config& config, ClusterMember* member) {

@@ -17,6 +17,7 @@
 namespace armgate {
 
 class Log;
+class RulesOfOthers;
 struct ClusterView;
 namespace cluster {
 class Engine;
@@ -59,6 +60,8 @@ class ClusterMember {
   std::unique_ptr<cluster::Replica> replica_;
   std::unique_ptr<cluster::Engine> engine_;
   std::shared_ptr<Lapse> lapse_;
+  std::function<void(const std::string& text)> alert_;
+  std::unique_ptr<RulesOfOthers> rules_;
   std::string root_;  // of the authority
 };
 

@@ -27,7 +27,7 @@ TEST(ClusterConfiguration, WhatReplicasShouldHaveAlikeIsNoMatterOfTheMachine) {
            [](Config& c) { c.mode = rules::Mode::Observe; }, [](Config& c) { c.intercept = {"example.com"}; },
            [](Config& c) { c.history.think_max *= 2; }, [](Config& c) { c.cluster.sends_fenced = true; },
            [](Config& c) {
-             c.rules_hash = {1, 2};
+             c.rule_source = std::make_shared<const rules::RuleSource>();
            },
            [](Config& c) { c.clients["ci"].actor = policy::Actors::Single; }}) {
     Config changed = one;

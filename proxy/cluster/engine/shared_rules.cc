@@ -1,0 +1,80 @@
+#include "proxy/cluster/engine/shared_rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace armgate::cluster {
+namespace {
+
+template <class Values>
+PgValue pg_array(const Values& values) {
+  return pg_text(fmt::format("{{{}}}", fmt::join(values, ",")));
+}
+
+std::string place_of_rules(std::string_view hash) { return fmt::format("rules {}", hash); }
+
+Result<void> tell(PgConnection& connection, const ClusterKey& key, ReplicaId id, const RulesToShare::Own& own) {
+  std::vector<std::string> hashes;
+  for (const Hash128& hash : own.hashes) hashes.push_back(hash.hex());
+  const std::string& current = hashes.front();
+  const auto fresh =
+      connection.run("select from armgate.rules where hash = $1 and used > clock_timestamp() - interval '1 hour'",
+                     {pg_text(current)}, kStatementMax);
+  if (!fresh) return fresh.error();
+  if (fresh->size() == 0) {
+    const std::string sealed = key.seal(own.document, place_of_rules(current));
+    const auto added = connection.run(
+        "insert into armgate.rules(hash, document) values ($1, $2) on conflict (hash) do update set used = clock_timestamp()",
+        {pg_text(current), pg_bytes(sealed)}, kStatementMax);
+    if (!added) return added.error();
+  }
+  const auto told = connection.run("update armgate.replica set rules = $1::text[] where id = $2 and rules <> $1::text[]",
+                                   {pg_array(hashes), pg_number(id)}, kStatementMax);
+  if (!told) return told.error();
+  return {};
+}
+
+Result<void> learn(PgConnection& connection, const ClusterKey& key, const Hash128& hash, RulesToShare& rules) {
+  const auto found = connection.run("select document from armgate.rules where hash = $1", {pg_text(hash.hex())}, kStatementMax);
+  if (!found) return found.error();
+  const auto document = found->size() == 0 ? std::nullopt : key.open(found->bytes(0, 0), place_of_rules(hash.hex()));
+  if (!document) return gateway_error(ErrorKind::Internal, "the rules of another replica cannot be opened with this key");
+  rules.learn(hash, *document);
+  return {};
+}
+
+}  // namespace
+
+Result<void> share_rules(PgConnection& connection, const ClusterKey& key, ReplicaId id, const std::vector<ReplicaId>& keep_keys,
+                         RulesToShare& rules) {
+  const auto own = rules.own();
+  if (auto told = tell(connection, key, id, own); !told) return told;
+  const auto rows = connection.run(
+      "select distinct unnest(rules) from armgate.replica where id <> $1 and ((not dead and not clean) or id = any($2::int[])) "
+      "order by 1",
+      {pg_number(id), pg_array(keep_keys)}, kStatementMax);
+  if (!rows) return rows.error();
+  std::vector<Hash128> others;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const auto hash = Hash128::from_hex(rows->text(i, 0));
+    if (!hash) continue;
+    others.push_back(*hash);
+    if (rules.knows(*hash) || *hash == own.hashes.front()) continue;
+    if (auto learned = learn(connection, key, *hash, rules); !learned) return learned;
+  }
+  rules.use(own.hashes.front(), others);
+  return {};
+}
+
+Result<void> forget_rules(PgConnection& connection) {
+  const auto forgotten = connection.run(
+      "delete from armgate.rules r where used < clock_timestamp() - interval '1 day' "
+      "and not exists (select from armgate.replica p where r.hash = any(p.rules))",
+      {}, kStatementMax);
+  if (!forgotten) return forgotten.error();
+  return {};
+}
+
+}  // namespace armgate::cluster

@@ -57,6 +57,7 @@ struct BodyPlace::Node {
   bool read_only = false;
   bool write_only = false;
   bool kept = false;
+  bool patched_by_member = false;
   std::optional<ArrayFact> array;
   std::optional<SameAs> same;
 
@@ -75,6 +76,7 @@ struct BodyPlace::Node {
 };
 
 bool BodyPlace::is_declared_map() const { return node_ != nullptr && node_->any != nullptr; }
+bool BodyPlace::is_patched_by_member() const { return node_ != nullptr && node_->patched_by_member; }
 bool BodyPlace::kept() const { return node_ != nullptr && node_->kept; }
 const ArrayFact* BodyPlace::array() const { return node_ != nullptr && node_->array ? &*node_->array : nullptr; }
 bool BodyPlace::hides_member() const {
@@ -124,6 +126,7 @@ BodyFacts::BodyFacts() : BodyFacts(DeclaredFacts{}) {}
 BodyFacts::BodyFacts(const DeclaredFacts& declared) : root_(std::make_unique<BodyPlace::Node>()) {
   root_->at("/location")->same = SameAs::Location;
   for (const auto pointer : kIdentityReadOnly) root_->at(pointer)->read_only = true;
+  root_->at("/identity/userAssignedIdentities")->patched_by_member = true;
   const auto mark = [&](const std::string& pointer, auto set) {
     if (auto* node = root_->at(pointer); node != nullptr) set(*node);
   };

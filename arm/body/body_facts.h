@@ -10,6 +10,8 @@
 //     timestamps; of the resource's managed identity its principals;
 //   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among
 //     them;
+//   - of the maps, that a PATCH adds to a resource's user-assigned identities and leaves those that it does not name
+//     (learn.microsoft.com: "How to configure managed identities for Azure resources on an Azure VM using REST API calls");
 //   - the resource's own id, name and type: ARM takes them from the URL, writes them in another case than it was sent, and
 //     clients leave them out, so their absence says nothing. The same goes for children that stand in a parent's body (those
 //     have "properties"). Its location is compared as a location.
@@ -76,6 +78,8 @@ class BodyPlace {
   bool kept() const;                               // left out of a PUT it stays as it is
   // The members are the client's own words, each for itself: a free-form map, or an object whose members a fact calls "*".
   bool is_map() const { return free_form_ || is_declared_map(); }
+  // A map of which a PATCH changes the members that it names; of others it replaces all that is in there.
+  bool is_patched_by_member() const;
   // Said to the letter by a free-form map at or above this place: generic names say nothing here.
   bool is_free_form() const { return free_form_; }
   const ArrayFact* array() const;  // null: nothing is known

@@ -219,12 +219,22 @@ class Walk {
   void member(const Members& members, std::string_view name, Cells cells) {
     const auto is_name = [&](std::string_view part) { return equal_ignoring_case(part, name); };
     const ArrayKey* key = members.way.key;
-    if (key != nullptr && std::any_of(key->begin(), key->end(), is_name)) return;  // equal, or it were another element
     const BodyPlace place = members.place.member(name);
+    // Keys count without case, but they may be what only their spelling tells apart (environment variables of Linux).
+    if (key != nullptr && std::any_of(key->begin(), key->end(), is_name) && are_spelled_alike(cells, place)) return;
     if (place.read_only()) return;
     const Way way{.above = &members.way, .name = name, .depth = members.way.depth + 1};
     if (members.resource && is_identity(name)) return identity(way, place, members.cells, cells);
     value(way, place, cells, members.place.is_map() ? Stands::InMap : Stands::AsMember);
+  }
+
+  static bool are_spelled_alike(Cells cells, const BodyPlace& place) {
+    const Cell* first = nullptr;
+    return std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+      if (cell.has != Has::Value) return true;
+      if (first == nullptr) first = &cell;
+      return same_plain_value(first->value, cell.value, place);
+    });
   }
 
   void identity(const Way& way, const BodyPlace& place, Cells has_resource, Cells cells) {

@@ -1,5 +1,7 @@
 #include "arm/body/embedded.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/text.h"
@@ -40,13 +42,22 @@ bool is_it(const simdjson::dom::element& element, const ResourceId& child) {
   return parsed && *parsed == child;
 }
 
+// In the form that they have as a resource of their own (REST reference, "Tags - Get At Scope").
+std::string tags_alone(const JsonDocument& document, std::string_view body) {
+  const auto tags = member_of(document.root(), "tags");
+  if (!tags || !is_object(tags->value)) return R"({"properties":{"tags":{}}})";
+  const JsonSpans spans(body);
+  return fmt::format(R"({{"properties":{{"tags":{}}}}})", spans.value(spans.items(0)[tags->at]));
+}
+
 }  // namespace
 
 Embedded find_embedded(std::string_view parent, const ResourceId& child) {
   Embedded found;
   parent = without_byte_order_mark(parent);
   const JsonDocument document(parent);
-  if (!document.usable()) return found;
+  if (!document.usable() || !is_object(document.root())) return found;
+  if (child.type == kTagsType) return {false, tags_alone(document, parent)};
   const auto properties = member_of(document.root(), "properties");
   const auto list = properties ? member_of(properties->value, last_segment(child.type)) : std::nullopt;
   if (!list || !is_array(list->value)) return found;
@@ -56,7 +67,7 @@ Embedded find_embedded(std::string_view parent, const ResourceId& child) {
     if (is_it(element, child)) {
       const JsonSpans spans(parent);
       const size_t elements = spans.items(spans.items(0)[properties->at])[list->at];
-      found.element = spans.value(spans.items(elements)[at]);
+      found.element = std::string(spans.value(spans.items(elements)[at]));
       return found;
     }
     ++at;

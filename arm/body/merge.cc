@@ -11,8 +11,8 @@
 namespace armgate::arm {
 namespace {
 
-// The bodies of a merge, by their place in its comparison.
-constexpr size_t kBase = 0, kWanted = 1, kThere = 2, kResult = 3;
+// The bodies of a merge, by their place in its comparison. The bases come after them.
+constexpr size_t kWanted = 0, kThere = 1;
 
 Merge conflict(MergePlaces in_the_way) {
   Merge merge;
@@ -32,14 +32,17 @@ void add_place(MergePlaces& places, const Difference& difference, size_t row) {
   if (places.count++ < Difference::kPointersMax) places.pointers.push_back(difference.pointer(row));
 }
 
-std::vector<ComparedBody> compared_bodies(const MergeBodies& bodies) { return {bodies.base, bodies.wanted, bodies.there}; }
-
-Difference compare(std::vector<ComparedBody> compared, const MergeBodies& bodies, const BodyFacts& facts) {
+// With the result, if there is one, behind the bases. Of what was sent as much as can be compared.
+Difference compare(const MergeBodies& bodies, const BodyFacts& facts, const std::string* result = nullptr) {
+  std::vector<ComparedBody> compared{bodies.wanted, bodies.there};
+  const size_t first = compared.size();
+  for (const MergeBase& base : bodies.bases) compared.push_back(base.body);
+  if (result != nullptr) compared.push_back({*result});
   std::vector<OwnWrite> own;
-  for (const auto& [sent, answer] : bodies.own) {
-    own.push_back({compared.size(), compared.size() + 1});
-    compared.push_back({sent});
-    compared.push_back({answer});
+  for (size_t i = 0; i < bodies.bases.size() && compared.size() < Difference::kBodiesMax; ++i) {
+    if (bodies.bases[i].sent.empty()) continue;
+    own.push_back({compared.size(), first + i});
+    compared.push_back({bodies.bases[i].sent});
   }
   return Difference(compared, facts, own);
 }
@@ -108,59 +111,70 @@ bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& fa
 class Merging {
  public:
   Merging(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope)
-      : bodies_(bodies),
-        facts_(facts),
-        scope_(scope),
-        difference_(compare(compared_bodies(bodies), bodies, facts)),
-        table_(difference_.table()) {}
+      : bodies_(bodies), facts_(facts), scope_(scope), difference_(compare(bodies, facts)), table_(difference_.table()) {}
 
   Merge run() {
-    for (const size_t body : {kBase, kWanted, kThere}) {
+    for (size_t body = 0; body < base_at(bodies_.bases.size()); ++body) {
       if (!difference_.readable(body) || !is_object(root(body))) return impossible(MergeObstacle::Unreadable);
     }
     if (has_secret(root(kWanted), facts_.top()) || hides_secret(root(kThere), facts_.top())) {
       if (!is_mutant(Mutant::MergeLosesSecret)) return impossible(MergeObstacle::Secret);
     }
-    MergeEdits edits(table_.steps.size());
-    if (Merge early; !decide_rows(edits, early)) return early;
-    if (result_.taken.count == 0) {
-      result_.body = bodies_.there.json;
-    } else if (auto body = compose(table_, facts_, edits, side(kWanted, bodies_.wanted), side(kThere, bodies_.there)); body) {
-      result_.body = *std::move(body);
-      if (Merge early; !check_result(early)) return early;
-    } else {
-      return impossible(MergeObstacle::SameName);
+    Merge agreed;
+    for (size_t i = 0; i < bodies_.bases.size(); ++i) {
+      Merge one = merge_from(base_at(i));
+      if (one.kind != Merge::Kind::Merged) return one;
+      if (i > 0 && one.body != agreed.body && !is_mutant(Mutant::MergeBaseGuessed)) return impossible(MergeObstacle::Ambiguous);
+      if (i == 0) agreed = std::move(one);
     }
-    result_.kind = Merge::Kind::Merged;
-    return std::move(result_);
+    if (agreed.taken.count == 0) return agreed;  // what is there
+    Merge early;
+    return check_result(agreed.body, early) ? agreed : early;
   }
 
  private:
+  static size_t base_at(size_t base) { return kThere + 1 + base; }
   size_t column(size_t body) const { return table_.column_of[body]; }
   const simdjson::dom::element& root(size_t body) const { return table_.columns[column(body)].document->root(); }
   MergeSide side(size_t body, const ComparedBody& compared) const { return {column(body), compared.json}; }
 
+  // Not checked yet.
+  Merge merge_from(size_t base) const {
+    MergeEdits edits(table_.steps.size());
+    Merge merged;
+    if (Merge early; !decide_rows(base, edits, merged, early)) return early;
+    merged.kind = Merge::Kind::Merged;
+    if (merged.taken.count == 0) {
+      merged.body = bodies_.there.json;
+      return merged;
+    }
+    auto body = compose(table_, facts_, edits, side(kWanted, bodies_.wanted), side(kThere, bodies_.there));
+    if (!body) return impossible(MergeObstacle::SameName);
+    merged.body = *std::move(body);
+    return merged;
+  }
+
   // False: `early` is the answer.
-  bool decide_rows(MergeEdits& edits, Merge& early) {
+  bool decide_rows(size_t base, MergeEdits& edits, Merge& merged, Merge& early) const {
     MergePlaces in_conflict, in_the_way, both_added;
     MergeObstacle obstacle = MergeObstacle::None;
-    const std::array<size_t, 3> columns{column(kBase), column(kWanted), column(kThere)};
-    all_rows(table_, columns, 0, table_.rows.size(), [&](size_t row) {
-      const Decision decision = decide(table_, row, columns[kBase], columns[kWanted], columns[kThere]);
-      if (decision.in_conflict || is_put_into_removed(row, decision)) add_place(in_conflict, difference_, row);
+    const size_t from = column(base), wanted = column(kWanted), there = column(kThere);
+    all_rows(table_, std::array{from, wanted, there}, 0, table_.rows.size(), [&](size_t row) {
+      const Decision decision = decide(table_, row, from, wanted, there);
+      if (decision.in_conflict || is_put_into_removed(base, row, decision)) add_place(in_conflict, difference_, row);
       if (decision.both_added) add_place(both_added, difference_, row);
-      if (decision.keeps) add_place(result_.kept, difference_, row);
+      if (decision.keeps) add_place(merged.kept, difference_, row);
       if (decision.takes) {
         edits.take(table_, row);
-        add_place(result_.taken, difference_, row);
+        add_place(merged.taken, difference_, row);
       }
-      const MergeObstacle found = obstacle_in(row, decision);
+      const MergeObstacle found = obstacle_in(base, row, decision);
       if (found == MergeObstacle::None || obstacle != MergeObstacle::None) return true;
       obstacle = found;
       add_place(in_the_way, difference_, row);
       return true;
     });
-    if (obstacle == MergeObstacle::None && result_.taken.count == 0 && both_added.count > 0) {
+    if (obstacle == MergeObstacle::None && merged.taken.count == 0 && both_added.count > 0) {
       obstacle = MergeObstacle::AllThere;
       in_the_way = std::move(both_added);
     }
@@ -170,13 +184,13 @@ class Merging {
   }
 
   // One side puts something into an object that the other takes away.
-  bool is_put_into_removed(size_t row, const Decision& decision) const {
-    const auto is_in = [&](size_t body) { return is_in_removed(table_, row, facts_, column(kBase), column(body)); };
+  bool is_put_into_removed(size_t base, size_t row, const Decision& decision) const {
+    const auto is_in = [&](size_t body) { return is_in_removed(table_, row, facts_, column(base), column(body)); };
     if (decision.keeps) return is_present(table_.value(row, column(kThere))) && is_in(kWanted);
     return decision.takes && is_present(table_.value(row, column(kWanted))) && is_in(kThere);
   }
 
-  MergeObstacle obstacle_in(size_t row, const Decision& decision) const {
+  MergeObstacle obstacle_in(size_t base, size_t row, const Decision& decision) const {
     const uint32_t asked = table_.value(row, column(kWanted));
     const bool named = is_named(table_.rows[row]);
     if (decision.takes) {
@@ -187,36 +201,35 @@ class Merging {
       if (named && asked == row_value::kLeftOut) return MergeObstacle::LeftOut;
     }
     // What was sent, is sent again, and is not shown: somebody removed it, or it is never shown.
-    const bool was_sent = table_.columns[column(kBase)].kind == BodyKind::Partial && !named && is_present(asked);
+    const bool was_sent = table_.columns[column(base)].kind == BodyKind::Partial && !named && is_present(asked);
     const bool is_gone = is_absent(table_.value(row, column(kThere)));
     return was_sent && is_gone && decision.keeps ? MergeObstacle::Secret : MergeObstacle::None;
   }
 
   // The same once more, of what has come of it: the write's where it takes something, else what is there.
-  bool check_result(Merge& early) {
-    auto compared = compared_bodies(bodies_);
-    compared.push_back({result_.body});
-    const Difference difference = compare(std::move(compared), bodies_, facts_);
+  bool check_result(const std::string& body, Merge& early) const {
+    const Difference difference = compare(bodies_, facts_, &body);
     const DifferenceTable& table = difference.table();
-    if (!difference.readable(kResult)) {
+    const size_t at = base_at(bodies_.bases.size());
+    if (!difference.readable(at)) {
       early = impossible(MergeObstacle::Unreadable);
       return false;
     }
-    std::array<size_t, 4> columns{};
-    for (size_t body = 0; body < columns.size(); ++body) columns[body] = table.column_of[body];
+    const size_t result = table.column_of[at], wanted = table.column_of[kWanted], there = table.column_of[kThere];
     MergePlaces wrong;
-    const bool is_right = all_rows(table, columns, 0, table.rows.size(), [&](size_t row) {
-      const Decision decision = decide(table, row, columns[kBase], columns[kWanted], columns[kThere]);
-      const size_t expected = columns[decision.takes ? kWanted : kThere];
-      if (!differs_at(table, row, columns[kResult], expected)) return true;
-      add_place(wrong, difference, row);
-      return false;
-    });
-    if (!is_right) {
+    for (size_t i = 0; i < bodies_.bases.size(); ++i) {
+      const size_t base = table.column_of[base_at(i)];
+      const bool is_right = all_rows(table, std::array{base, wanted, there, result}, 0, table.rows.size(), [&](size_t row) {
+        const Decision decision = decide(table, row, base, wanted, there);
+        if (!differs_at(table, row, result, decision.takes ? wanted : there)) return true;
+        add_place(wrong, difference, row);
+        return false;
+      });
+      if (is_right) continue;
       early = impossible(MergeObstacle::Contradiction, std::move(wrong));
       return false;
     }
-    auto shared = twins(table.columns[columns[kResult]].document->root(), {&root(kWanted), &root(kThere)}, facts_);
+    auto shared = twins(table.columns[result].document->root(), {&root(kWanted), &root(kThere)}, facts_);
     if (shared.empty()) return true;
     early = conflict({shared.size(), std::move(shared)});
     return false;
@@ -227,7 +240,6 @@ class Merging {
   const MergeScope scope_;
   const Difference difference_;
   const DifferenceTable& table_;
-  Merge result_;
 };
 
 }  // namespace
@@ -239,7 +251,9 @@ bool carries_secret(std::string_view json, const BodyFacts& facts) {
 
 Merge merge(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope) {
   const bool is_whole = bodies.wanted.kind == BodyKind::Whole && bodies.there.kind == BodyKind::Whole;
-  if (!is_whole || bodies.base.kind == BodyKind::Absent) return impossible(MergeObstacle::Incomplete);
+  const auto is_absent_base = [](const MergeBase& base) { return base.body.kind == BodyKind::Absent; };
+  if (!is_whole || bodies.bases.empty() || std::ranges::any_of(bodies.bases, is_absent_base))
+    return impossible(MergeObstacle::Incomplete);
   return Merging(bodies, facts, scope).run();
 }
 
@@ -254,6 +268,7 @@ std::string_view to_text(MergeObstacle obstacle) {
     case MergeObstacle::AllThere: return "all-there";
     case MergeObstacle::SameName: return "same-name";
     case MergeObstacle::Contradiction: return "contradiction";
+    case MergeObstacle::Ambiguous: return "ambiguous";
   }
   return "none";
 }

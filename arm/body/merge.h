@@ -13,15 +13,14 @@
 //   A conflict: both changed the same (arm/body/difference.h), or two elements would share what must be unique
 //   (ArrayFact::unique). And what cannot be known to be right: see MergeObstacle.
 //
-// Bounds: those of Difference; linear but for sorting. The result is compared once more with all three before it is handed out:
-// it is `there` wherever the write changes nothing, and what is wanted wherever it does.
+// Bounds: those of Difference; linear in the bodies, but for sorting. The result is compared once more with all of them before
+// it is handed out: it is `there` wherever the write changes nothing, and what is wanted wherever it does.
 // Threads: pure.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "arm/body/difference.h"
@@ -45,14 +44,20 @@ enum class MergeObstacle {
   AllThere,       // all that the write adds, others have added the same: two who count from nothing look like that, too
   SameName,       // two names that differ in case alone would stand beside each other
   Contradiction,  // the result would be wrong: a container without members that one side removes and another fills
+  Ambiguous,      // what comes of it depends on which of the bases the write was built from
+};
+
+// What a write may have been built from.
+struct MergeBase {
+  ComparedBody body;
+  // Not empty: the body is the answer to a write of the same client's, which sent this (see OwnWrite).
+  std::string_view sent{};
 };
 
 struct MergeBodies {
-  ComparedBody base;
+  std::vector<MergeBase> bases;  // at least one
   ComparedBody wanted;
   ComparedBody there;
-  // Writes of the same client that ARM accepted, and their answers: see OwnWrite.
-  std::vector<std::pair<std::string_view, std::string_view>> own{};
 };
 
 // Places of a body: how many, and JSON pointers to the first Difference::kPointersMax of them.
@@ -71,6 +76,7 @@ struct Merge {
   MergePlaces in_the_way;                        // Conflict: what both changed. Impossible: the obstacle, if it is at one place
 };
 
+// Merged: the same comes of it whatever base it was. Else why it does not for the first of those that are in the way.
 Merge merge(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope);
 
 // Whether what is asked for has a value where values are never shown: what others have set there shows by the ETag alone.

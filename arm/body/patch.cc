@@ -81,7 +81,8 @@ enum class Kind { Object, Container, Leaf };
 
 // Null takes a map away as a whole, with what others have put into it.
 Kind kind_of(const Element& value, const BodyPlace& place) {
-  if (is_array(value) || (place.is_map() && (is_object(value) || value.is_null()))) return Kind::Container;
+  const bool is_map = place.is_map() && !place.is_patched_by_member();
+  if (is_array(value) || (is_map && (is_object(value) || value.is_null()))) return Kind::Container;
   return is_object(value) ? Kind::Object : Kind::Leaf;
 }
 
@@ -137,6 +138,16 @@ bool same_leaf(const At& a, const At& b, const BodyPlace& place) {
   return is_plain(a) && is_plain(b) && same_plain_value(a.value, b.value, place);
 }
 
+// Whether a map whose members a PATCH changes one by one is taken away as a whole.
+bool clears(const At& patch, const BodyPlace& place) {
+  bool found = false;
+  for_each_member(patch, [&](std::string_view name, const At& asked) {
+    const BodyPlace below = place.member(name);
+    found |= asked.is_null() ? below.is_patched_by_member() : clears(asked, below);
+  });
+  return found;
+}
+
 struct Leaves {
   bool has_container = false;
   bool repeats = false;     // one has the base's value
@@ -165,6 +176,12 @@ void look_at(const At& patch, const At& base, const At& there, const BodyPlace& 
 }
 
 }  // namespace
+
+bool clears_by_member(std::string_view patch, const BodyFacts& facts) {
+  const Text asked(patch);
+  if (!asked.is_readable()) return false;
+  return clears(asked.root(), facts.top());
+}
 
 bool can_be_read(std::string_view patch) { return Text(patch).is_readable(); }
 

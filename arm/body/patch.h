@@ -34,6 +34,10 @@ std::optional<std::string> patched_state(std::string_view state, std::string_vie
 // base beside a change. What cannot be read may be anything. An "operation" (Merge, Delete) on what it names is no copy of it.
 bool may_be_copy(std::string_view patch, std::string_view base, const BodyFacts& facts);
 
+// Whether it takes away as a whole a map whose members a PATCH changes one by one (BodyPlace::is_patched_by_member): then no
+// list of members that are to stay says the same.
+bool clears_by_member(std::string_view patch, const BodyFacts& facts);
+
 // Whether it repeats, beside a change of its own, the value of a leaf in `base` that has another one in `there`.
 bool takes_back(std::string_view patch, std::string_view base, std::string_view there, const BodyFacts& facts);
 

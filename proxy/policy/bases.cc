@@ -129,8 +129,7 @@ Bases without_states(const History& history, const ShownBefore& shown, const His
   return bases;
 }
 
-// What was merged into the client's writes, as far as the write may go on from one of those. Of many actors nobody waits longer
-// than think_max for one of them to take note.
+// What was merged into its client's writes, as far as it may go on from one. Many actors are not waited for beyond think_max.
 void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& limits, const WriteFacts& write,
                  uint64_t born) {
   const Duration age_max = write.actors == Actors::Many ? limits.think_max : limits.observation_age;
@@ -146,6 +145,7 @@ void find_merged(Bases& bases, const ClientRecord& record, const HistoryLimits& 
     asked.entry = asked.known_since = m.entry;
     asked.api_version = m.api_version;
     asked.body = m.requested_body;
+    asked.is_partial = asked.body && asked.body->is_partial;
     bases.merged.push_back({std::move(asked), m.base, m.sent});
   }
   bases.may_merge = record.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
@@ -257,7 +257,7 @@ Bases states_for(const History& history, const ClientRecord* record, const Histo
   const Actors actors = effective_actors(*record, write);
   const uint64_t born = born_at(history, write);
   const std::vector<ShownEntry> live = live_of(seen, history, limits, write, actors, born);
-  const bool has_read = std::ranges::any_of(live, [](const ShownEntry& s) { return s.observation->as != ShownAs::OwnAnswer; });
+  const bool has_read = std::ranges::any_of(seen, [](const ShownEntry& s) { return s.observation->as != ShownAs::OwnAnswer; });
   const ShownEntry* newest = newest_of(live);
   std::vector<ShownEntry> one;
   if (newest != nullptr) one.push_back(*newest);
@@ -335,10 +335,10 @@ void add_shown_since(Bases& bases, const History& history, const ClientRecord& r
 }  // namespace
 
 bool was_overtaken(const History& history, const WriteFacts& write) {
-  // What the same client began before is over for it, whenever its end is noticed: armgate may look for that only when this one
-  // waits.
+  // What the same client began before is over for it, whenever its end is noticed; a deletion is on record when it has ended.
   const auto is_no_others = [&](const Entry& e) {
-    return e.request_hash == write.request_hash || (e.number < write.arrived.order && is_own(e, write));
+    const bool began_before = e.number < write.arrived.order || e.cause == Cause::Deleted;
+    return e.request_hash == write.request_hash || (began_before && is_own(e, write));
   };
   return history.ended_since(write.arrived.order, is_no_others);
 }

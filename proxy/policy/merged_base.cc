@@ -16,12 +16,15 @@ namespace row_value = arm::row_value;
 
 enum class Knows { Yes, PerhapsNot, No };
 
+arm::ComparedBody as_kept(const SharedBody& body) {
+  return {body->bytes, body->is_partial ? BodyKind::Partial : BodyKind::Whole};
+}
 bool is_absent(uint32_t value) { return value == row_value::kLeftOut || value == row_value::kAbsent; }
 bool differ(uint32_t a, uint32_t b) { return a != b && !(is_absent(a) && is_absent(b)); }
 
 // What its client was shown since, if it can be compared; else what was sent.
 arm::ComparedBody latest_of(const Bases& bases, const MergedBase& merged) {
-  const arm::ComparedBody sent{merged.sent->bytes, BodyKind::Whole};
+  const arm::ComparedBody sent = as_kept(merged.sent);
   if (bases.possible.empty()) return sent;
   const BaseState& newest = bases.possible.front();
   // What stands in for an answer without a body was not shown.
@@ -35,9 +38,9 @@ Knows knows(const Bases& bases, const MergedBase& merged, const WantedBody& want
   if (!may_tell) return Knows::PerhapsNot;
   enum : size_t { kWanted, kBase, kAsked, kSent, kLatest };
   const arm::ComparedBody bodies[] = {{wanted.json, wanted.kind},
-                                      {merged.base->bytes, merged.base->is_partial ? BodyKind::Partial : BodyKind::Whole},
-                                      {merged.asked.body->bytes, BodyKind::Whole},
-                                      {merged.sent->bytes, BodyKind::Whole},
+                                      as_kept(merged.base),
+                                      as_kept(merged.asked.body),
+                                      as_kept(merged.sent),
                                       latest_of(bases, merged)};
   const arm::Difference difference(bodies, facts);
   for (const size_t body : {kWanted, kBase, kAsked, kSent}) {

@@ -188,21 +188,16 @@ bool is_on_last_read(const Bases& bases, const std::vector<Judged>& judged, cons
 // Merges the write's changes into what is there, if they are the same whatever it was built from.
 bool merges(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts,
             arm::MergeScope scope, Verdict& verdict) {
-  std::optional<arm::Merge> agreed;
-  std::vector<std::pair<std::string_view, std::string_view>> own;
+  arm::MergeBodies bodies{{}, {wanted.json, BodyKind::Whole}, {there.json, BodyKind::Whole}};
   for (const BaseState& base : bases.possible) {
-    if (base.sent && base.body && !base.is_partial) own.emplace_back(base.sent->bytes, base.body->bytes);
+    const bool is_answer = base.sent && base.body && !base.is_partial;
+    bodies.bases.push_back({compared(base), is_answer ? std::string_view(base.sent->bytes) : std::string_view()});
   }
-  for (const BaseState& base : bases.possible) {
-    arm::MergeBodies bodies{compared(base), {wanted.json, BodyKind::Whole}, {there.json, BodyKind::Whole}, own};
-    arm::Merge merged = arm::merge(bodies, facts, scope);
-    verdict.conflict = merged.kind == arm::Merge::Kind::Conflict;
-    if (verdict.conflict) verdict.pointers = std::move(merged.in_the_way.pointers);
-    if (merged.kind != arm::Merge::Kind::Merged) return false;
-    if (agreed && agreed->body != merged.body && !is_mutant(Mutant::MergeBaseGuessed)) return false;
-    if (!agreed) agreed = std::move(merged);
-  }
-  verdict.merged = std::move(agreed);
+  arm::Merge merged = arm::merge(bodies, facts, scope);
+  verdict.conflict = merged.kind == arm::Merge::Kind::Conflict;
+  if (verdict.conflict) verdict.pointers = std::move(merged.in_the_way.pointers);
+  if (merged.kind != arm::Merge::Kind::Merged) return false;
+  verdict.merged = std::move(merged);
   verdict.merged_from = bases.possible.front().body;
   verdict.sends = true;
   verdict.pointers.clear();

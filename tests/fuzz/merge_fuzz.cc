@@ -25,7 +25,7 @@ const arm::BodyFacts& facts() {
 }
 
 Merge merged(std::string_view base, std::string_view wanted, std::string_view there, MergeScope scope = MergeScope::All) {
-  return arm::merge({{base}, {wanted}, {there}}, facts(), scope);
+  return arm::merge({{{{base}}}, {wanted}, {there}}, facts(), scope);
 }
 
 void check(std::string_view base, std::string_view wanted, std::string_view there) {
@@ -60,7 +60,7 @@ void fuzz_one(std::string_view input) {
   check(texts[0], texts[1], texts[2]);
   check(texts[1], texts[0], texts[2]);
   const arm::ComparedBody partial{texts[0], arm::BodyKind::Partial};
-  (void)arm::merge({partial, {texts[1]}, {texts[2]}, {{texts[0], texts[2]}}}, facts(), MergeScope::All);
+  (void)arm::merge({{{partial}, {{texts[2]}, texts[0]}}, {texts[1]}, {texts[2]}}, facts(), MergeScope::All);
 }
 
 }  // namespace armgate::fuzz

@@ -87,8 +87,8 @@ TEST(ShippedRules, FactsHoldByTypeAndApiVersionWhateverRuleDecides) {
     return place;
   };
   const char* const network = "microsoft.network/virtualnetworks";
-  EXPECT_FALSE(at(network, "2023-06-01", {"properties", "subnets"}).kept());
-  EXPECT_TRUE(at(network, "2023-09-01", {"properties", "subnets"}).kept());
+  EXPECT_FALSE(at(network, "2023-09-01", {"properties", "subnets"}).kept());
+  EXPECT_TRUE(at(network, "2023-11-01", {"properties", "subnets"}).kept());
   for (const char* version : {"2023-06-01", "2023-09-01"}) {
     EXPECT_TRUE(at(network, version, {"properties", "subnets", "*", "properties", "ipConfigurations"}).read_only());
   }

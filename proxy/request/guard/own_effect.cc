@@ -5,6 +5,7 @@
 
 #include "arm/body/content.h"
 #include "arm/body/difference.h"
+#include "arm/body/patch.h"
 #include "arm/etag.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
@@ -13,6 +14,15 @@
 namespace armgate {
 namespace {
 
+// A PATCH says nothing of members that it does not name.
+bool has_what_is_asked(const Write& write, std::string_view state) {
+  const std::string& asked = write.exchange.request.body;
+  const arm::BodyFacts& facts = *body_facts(write.plan);
+  if (write.plan.operation != arm::OperationKind::Patch) return arm::satisfies(state, asked, facts);
+  const auto part = arm::patched_part(state, asked, facts);
+  return part && arm::satisfies(*part, asked, facts);
+}
+
 // A PUT that leaves something out asks for its end, and a state that has all of it still satisfies what is asked for. So does
 // the base of a write that does nothing else. Then a state shows an effect only if it is what the write asks for to the letter,
 // whatever somebody else did beside it.
@@ -20,7 +30,7 @@ bool shows_effect(const Write& write, const SeenState& state) {
   const auto& bases = write.bases.possible;
   const bool satisfied_before = std::any_of(bases.begin(), bases.end(), [&](const policy::BaseState& base) {
     const auto before = base.body ? plain_body(*base.body, write.parts.shared.options.body_keep_max) : PlainBytes::decoded("");
-    return before && arm::satisfies(before->text(), write.exchange.request.body, *body_facts(write.plan));
+    return before && has_what_is_asked(write, before->text());
   });
   return !satisfied_before || asks_for_exactly(write, state);
 }
@@ -106,9 +116,7 @@ bool shows_what_was_sent(const Write& write, uint64_t known_since, std::string_v
 
 }  // namespace
 
-bool is_satisfied(const Write& write, const SeenState& state) {
-  return arm::satisfies(state.body, write.exchange.request.body, *body_facts(write.plan));
-}
+bool is_satisfied(const Write& write, const SeenState& state) { return has_what_is_asked(write, state.body); }
 
 bool asks_for_exactly(const Write& write, const SeenState& state) {
   constexpr std::string_view kSaidByUrl[] = {"/id", "/name", "/type"};  // a request may leave them out

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "arm/body/patch.h"
 #include "arm/throttle.h"
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
@@ -54,7 +55,7 @@ std::string conflict_text(const Write& write, std::string_view place) {
     return fmt::format("{} has changed since, by somebody else {:.1f} s ago or {}.", place, ago.count(), kOwn);
   if (newest) return fmt::format("Somebody else changed {} {:.1f} s ago.", place, ago.count());
   if (is_own) return fmt::format("{} has changed since, perhaps {}.", place, kOwn);
-  return fmt::format("Somebody else changed {} since.", place);
+  return fmt::format("{} has changed since, and not by a write whose answer armgate has seen.", place);
 }
 
 // What of the write may be merged with others' changes; nothing: all of it has to be built on what is there.
@@ -65,6 +66,8 @@ std::optional<arm::MergeScope> merge_scope(const Write& write) {
   const bool tied_to_its_bytes =
       names("content-encoding") || names("content-md5") || names("content-digest") || names("digest");
   if (tied_to_its_bytes || write.has_own_precondition) return std::nullopt;
+  const bool is_patch = write.plan.operation == arm::OperationKind::Patch;
+  if (is_patch && arm::clears_by_member(write.exchange.clients_body(), *body_facts(write.plan))) return std::nullopt;
   return rules::merge_scope(write.plan, merging);
 }
 

@@ -16,9 +16,13 @@ namespace armgate {
 namespace {
 
 // Those in whose bodies it may stand. A resource group's body holds no resources, nor does a resource's what another provider
-// adds to it.
+// adds to it, but for its tags.
 std::vector<std::string> parents_of(const arm::ResourceId& resource) {
   std::vector<std::string> parents;
+  if (resource.type == arm::kTagsType) {
+    if (auto tagged = arm::parent_of(resource)) parents.push_back(std::move(tagged->id));
+    return parents;
+  }
   if (std::ranges::count(resource.type, '/') < 2) return parents;  // most are none's child
   for (std::string& id : arm::self_and_ancestors(resource)) {
     const bool is_parent = id != resource.id && id.find("/providers/") != id.npos &&
@@ -86,13 +90,18 @@ bool is_taken(const policy::History& history, const Hash128& client, const Shown
          });
 }
 
+// At which it is shown. Tags are of another provider than what they tag, and the same at any.
+const std::string& version_of(const KeyedPlan& plan, const ShownParent& read) {
+  return plan.target.resource.type == arm::kTagsType ? plan.target.api_version : read.observation.api_version;
+}
+
 std::shared_ptr<policy::KeptBody> element_in(const Parts& parts, const KeyedPlan& plan, const ShownParent& read) {
   const auto plain = in_plain_bytes(read.body, parts.shared.options.body_keep_max);
   const arm::ResourceId& resource = plan.target.resource;
-  const std::string_view element = plain ? arm::find_embedded(plain->bytes, resource).element : std::string_view();
+  std::string element = plain ? arm::find_embedded(plain->bytes, resource).element : std::string();
   if (element.empty()) return nullptr;
-  auto body = policy::kept_body(std::string(element), true);
-  body->target = fmt::format("{}?api-version={}", resource.id, read.observation.api_version);
+  auto body = policy::kept_body(std::move(element), true);
+  body->target = fmt::format("{}?api-version={}", resource.id, version_of(plan, read));
   return body;
 }
 
@@ -150,7 +159,7 @@ void take_from_parents(const Parts& parts, const Client& client, const KeyedPlan
       shown.asked = read.observation.last_asked;
       shown.at = read.observation.last_shown;
       shown.etag = arm::etag_in_body(element->bytes).value_or("");
-      shown.rendering = {std::move(read.observation.api_version), element};
+      shown.rendering = {version_of(plan, read), element};
       parts.shared.resources.apply_here(plan.resource_key, std::move(shown));
     }
   }

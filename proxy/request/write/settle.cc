@@ -139,14 +139,14 @@ Change change_of(const Write& write, bool accepted) {
   if (!write.body_etag.empty()) requested->etag = write.body_etag;
   change.requested_body = requested;
   change.asked_for_all = write.plan.operation == arm::OperationKind::Put;
-  // Nobody goes on from a PATCH's own members alone.
-  if (const auto& own = write.exchange.clients_own; own && change.asked_for_all) {
+  if (const auto& own = write.exchange.clients_own) {
     policy::MergedWrite& merged = change.merged.emplace();
     merged.request_id = write.request_id;
     merged.api_version = write.plan.target.api_version;
     merged.base = own->base;
-    merged.requested_body = policy::kept_body(own->body);
-    merged.sent = change.requested_body;
+    const bool is_partial = !change.asked_for_all;
+    merged.requested_body = policy::kept_body(own->body, is_partial);
+    merged.sent = is_partial ? policy::kept_body(change.requested_body->bytes, is_partial) : change.requested_body;
   }
   return change;
 }

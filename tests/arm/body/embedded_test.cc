@@ -47,5 +47,13 @@ TEST(Embedded, WhatAParentsBodySaysOfAChild) {
   }
 }
 
+TEST(Embedded, TagsStandInWhatTheyTag) {
+  const ResourceId tags = *arm::parse_resource_id(
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/providers/Microsoft.Resources/tags/default");
+  EXPECT_EQ(arm::find_embedded(R"({"x":1,"tags" : {"a": "1"}})", tags).element, R"({"properties":{"tags":{"a": "1"}}})");
+  EXPECT_EQ(arm::find_embedded(R"({"x":1})", tags).element, R"({"properties":{"tags":{}}})");
+  EXPECT_EQ(arm::find_embedded("[]", tags).element, "");
+}
+
 }  // namespace
 }  // namespace armgate::embedded_test

@@ -51,8 +51,8 @@ TEST(MergeChecks, TwinsOfOneSideAreNotTheMerges) {
   const BodyFacts facts({.arrays = {{"/o", ArrayKind::Ordered, {"k"}, {"/p"}}}});
   constexpr std::string_view kBase = R"({"o":[{"k":"a","p":1},{"k":"b"}]})";
   for (const std::string_view twins : {R"({"o":[{"p":1},{"p":1}]})", R"({"o":[{"k":"a","p":1},{"k":"b","p":1}]})"}) {
-    EXPECT_EQ(merge({{kBase}, {twins}, {kBase}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
-    EXPECT_EQ(merge({{kBase}, {kBase}, {twins}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
+    EXPECT_EQ(merge({{{{kBase}}}, {twins}, {kBase}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
+    EXPECT_EQ(merge({{{{kBase}}}, {kBase}, {twins}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
   }
 }
 
@@ -62,7 +62,7 @@ TEST(MergeChecks, WhatMayNotBeTheSame) {
     return R"({"properties":{"securityRules":[{"name":")" + std::string(name) + R"(","properties":{)" + properties + "}}]}}";
   };
   const auto merged = [&](const std::string& wanted, const std::string& there) {
-    return merge({{kNone}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All).kind;
+    return merge({{{{kNone}}}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All).kind;
   };
   const auto in100 = rule("a", R"("priority":100,"direction":"Inbound")");
   EXPECT_EQ(merged(in100, rule("b", R"("priority":100.0,"direction":"inbound")")), Merge::Kind::Conflict);

@@ -58,10 +58,10 @@ TEST(MergingDocument, EachOfItsCasesIsTrue) {
   for (const DocumentedCase& one : cases) {
     SCOPED_TRACE(one.title);
     const BodyFacts facts(one.facts);
-    const Merge merged = merge({{one.before}, {one.b}, {one.a}}, facts, MergeScope::All);
+    const Merge merged = merge({{{{one.before}}}, {one.b}, {one.a}}, facts, MergeScope::All);
     EXPECT_EQ(words_for(merged), one.result);
     // In the other order the same is said, or refused.
-    const Merge turned = merge({{one.before}, {one.a}, {one.b}}, facts, MergeScope::All);
+    const Merge turned = merge({{{{one.before}}}, {one.a}, {one.b}}, facts, MergeScope::All);
     EXPECT_EQ(turned.kind, merged.kind);
     if (merged.kind != Merge::Kind::Merged) continue;
     EXPECT_TRUE(compared({merged.body, turned.body}, facts).same(0, 1)) << turned.body;

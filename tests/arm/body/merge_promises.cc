@@ -88,7 +88,7 @@ struct Scene {
 };
 
 Merge merged(const std::string& base, const std::string& wanted, const std::string& there, const BodyFacts& facts) {
-  return merge({{base}, {wanted}, {there}}, facts, MergeScope::All);
+  return merge({{{{base}}}, {wanted}, {there}}, facts, MergeScope::All);
 }
 
 std::optional<std::string> wrong_bytes(const Scene& scene, const std::string& body) {

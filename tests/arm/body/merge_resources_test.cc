@@ -160,7 +160,7 @@ TEST_P(EveryResource, IsMergedAsBothMeantIt) {
     make_old(wanted);
     apply(wanted, own);
     for (const Edit& edit : theirs) apply(there, edit);
-    const Merge merged = merge({{base.dump()}, {wanted.dump()}, {there.dump()}}, facts, MergeScope::All);
+    const Merge merged = merge({{{{base.dump()}}}, {wanted.dump()}, {there.dump()}}, facts, MergeScope::All);
     const bool is_conflict = std::any_of(theirs.begin(), theirs.end(), [&](const Edit& edit) { return meet(own, edit); });
     const std::string story = "\nwanted " + wanted.dump() + "\nthere  " + there.dump();
     if (is_conflict) {

@@ -41,6 +41,17 @@ TEST(Merge, Maps) {
   });
 }
 
+// Names of environment variables count with case where they are used: another spelling is another value.
+TEST(Merge, AKeyThatIsSpelledOtherwiseIsAChange) {
+  const auto with = [](std::string_view name, std::string_view tags) {
+    return fmt::format(R"({{"properties":{{"env":[{{"name":"{}","value":"1"}}]}},"tags":{{{}}}}})", name, tags);
+  };
+  expect_stories({
+      {"renamed beside a tag", with("foo", ""), with("FOO", ""), with("foo", R"("t":"1")"), with("FOO", R"("t":"1")")},
+      {"both renamed", with("foo", ""), with("FOO", ""), with("Foo", ""), "412 at /properties/env/[name=foo]/name"},
+  });
+}
+
 // Providers answer with another spelling of an id than they were sent, that of whoever wrote last.
 TEST(Merge, NamesThatAreIdsCountWithoutCase) {
   const auto with = [](std::string_view identities, std::string_view rest = "") {
@@ -147,7 +158,7 @@ TEST(Merge, Scopes) {
   constexpr std::string_view kThere = R"({"tags":{},"a":1,"r":[{"name":"x","v":1},{"name":"o"}],"l":[1],"b":1})";
   for (const auto& c : cases) {
     const auto obstacle = [&](MergeScope scope) {
-      return merge({{kBase}, {c.wanted}, {kThere}}, *BodyFacts::generic(), scope).obstacle;
+      return merge({{{{kBase}}}, {c.wanted}, {kThere}}, *BodyFacts::generic(), scope).obstacle;
     };
     EXPECT_EQ(obstacle(MergeScope::All), MergeObstacle::None) << c.wanted;
     EXPECT_EQ(obstacle(MergeScope::Leaves) == MergeObstacle::Scope, c.refused_by_leaves) << c.wanted;
@@ -157,7 +168,7 @@ TEST(Merge, Scopes) {
 
 TEST(Merge, ABaseThatSaysNotAll) {
   const auto from = [](std::string_view base, std::string_view wanted, std::string_view there) {
-    return words_for(merge({{base, BodyKind::Partial}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All));
+    return words_for(merge({{{{base, BodyKind::Partial}}}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All));
   };
   EXPECT_EQ(from(R"({"a":1})", R"({"a":2})", R"({"a":1,"b":1})"), R"({"a":2,"b":1})");
   EXPECT_EQ(from(R"({"a":1})", R"({"a":2,"b":2})", R"({"a":1,"b":1})"), "412 at /b");
@@ -167,8 +178,8 @@ TEST(Merge, ABaseThatSaysNotAll) {
   EXPECT_EQ(from(R"({"a":1,"tags":{"t":"1"}})", R"({"a":2,"tags":{"t":"1"}})", R"({"a":1,"tags":{}})"), R"({"a":2,"tags":{}})");
   constexpr ComparedBody kBody{R"({"a":1})"}, kPart{R"({"a":1})", BodyKind::Partial}, kNone{"", BodyKind::Absent};
   for (const MergeBodies& bodies :
-       {MergeBodies{kBody, kPart, kBody}, MergeBodies{kBody, kBody, kPart}, MergeBodies{kNone, kBody, kBody},
-        MergeBodies{kBody, kBody, kNone}, MergeBodies{kBody, kNone, kBody}}) {
+       {MergeBodies{{{kBody}}, kPart, kBody}, MergeBodies{{{kBody}}, kBody, kPart}, MergeBodies{{{kNone}}, kBody, kBody},
+        MergeBodies{{{kBody}}, kBody, kNone}, MergeBodies{{{kBody}}, kNone, kBody}}) {
     EXPECT_EQ(merge(bodies, *BodyFacts::generic(), MergeScope::All).obstacle, MergeObstacle::Incomplete);
   }
 }
@@ -176,14 +187,14 @@ TEST(Merge, ABaseThatSaysNotAll) {
 TEST(Merge, WhatTheServiceFilledIn) {
   static constexpr std::string_view kSent = R"({"p":{"a":1}})", kAnswer = R"({"p":{"a":1,"tier":"Basic"}})";
   const auto filled = [&](std::string_view wanted, std::string_view there) {
-    return words_for(merge({{kAnswer}, {wanted}, {there}, {{kSent, kAnswer}}}, *BodyFacts::generic(), MergeScope::All));
+    return words_for(merge({{{{kAnswer}, kSent}}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All));
   };
   // Left out again by the one who never had it: not removed.
   EXPECT_EQ(filled(R"({"p":{"a":2}})", R"({"p":{"a":1,"tier":"Basic","b":1}})"), R"({"p":{"a":2,"tier":"Basic","b":1}})");
   EXPECT_EQ(filled(R"({"p":{"a":2}})", R"({"p":{"a":1,"tier":"High"}})"), R"({"p":{"a":2,"tier":"High"}})");
   // Without that write of its own it is.
-  EXPECT_EQ(words_for(merge({{kAnswer}, {R"({"p":{"a":2}})"}, {R"({"p":{"a":1,"tier":"Basic","b":1}})"}}, *BodyFacts::generic(),
-                            MergeScope::All)),
+  EXPECT_EQ(words_for(merge({{{{kAnswer}}}, {R"({"p":{"a":2}})"}, {R"({"p":{"a":1,"tier":"Basic","b":1}})"}},
+                            *BodyFacts::generic(), MergeScope::All)),
             R"({"p":{"a":2,"b":1}})");
 }
 
@@ -193,15 +204,15 @@ TEST(Merge, WhatCannotBeRead) {
   hostile.push_back(nested_json("a", 300));
   hostile.push_back(R"({"a":1,"a":1})");
   for (const std::string& text : hostile) {
-    for (const MergeBodies& bodies : {MergeBodies{{text}, {kGood}, {kGood}}, MergeBodies{{kGood}, {text}, {kGood}},
-                                      MergeBodies{{kGood}, {kGood}, {text}}}) {
+    for (const MergeBodies& bodies : {MergeBodies{{{{text}}}, {kGood}, {kGood}}, MergeBodies{{{{kGood}}}, {text}, {kGood}},
+                                      MergeBodies{{{{kGood}}}, {kGood}, {text}}}) {
       EXPECT_EQ(merge(bodies, *BodyFacts::generic(), MergeScope::All).obstacle, MergeObstacle::Unreadable)
           << text.substr(0, 40);
     }
   }
   // As deep as is read, and as wide.
   const std::string deep = nested_json("a", 250), other = "{\"b\":2," + deep.substr(1);
-  EXPECT_EQ(merge({{deep}, {other}, {deep}}, *BodyFacts::generic(), MergeScope::All).kind, Merge::Kind::Merged);
+  EXPECT_EQ(merge({{{{deep}}}, {other}, {deep}}, *BodyFacts::generic(), MergeScope::All).kind, Merge::Kind::Merged);
 }
 
 // As much as is read at all, below a name that no pointer should repeat for each place. Square time would take minutes.
@@ -212,20 +223,22 @@ TEST(Merge, MuchIsMergedInLinearTime) {
       text += ",\"" + std::to_string(i) + "\":" + (i >= changed_from && i < changed_to ? "2" : "1");
     return text + "}}}";
   };
-  const Merge merged = merge({{body(0, 0)}, {body(0, 20'000)}, {body(20'000, 40'000)}}, *BodyFacts::generic(), MergeScope::All);
+  const Merge merged =
+      merge({{{{body(0, 0)}}}, {body(0, 20'000)}, {body(20'000, 40'000)}}, *BodyFacts::generic(), MergeScope::All);
   EXPECT_EQ(merged.body, body(0, 40'000));
   EXPECT_EQ(merged.taken.count, 20'000u);
   EXPECT_EQ(merged.taken.pointers.size(), Difference::kPointersMax);
 }
 
 TEST(Merge, WhatIsSaidOfIt) {
-  const Merge merged = merge(
-      {{R"({"a":1,"b":1,"tags":{}})"}, {R"({"a":2,"b":1,"tags":{"t":"1","s":"1"}})"}, {R"({"a":1,"b":2,"tags":{"t":"1"}})"}},
-      *BodyFacts::generic(), MergeScope::All);
+  const Merge merged = merge({{{{R"({"a":1,"b":1,"tags":{}})"}}},
+                              {R"({"a":2,"b":1,"tags":{"t":"1","s":"1"}})"},
+                              {R"({"a":1,"b":2,"tags":{"t":"1"}})"}},
+                             *BodyFacts::generic(), MergeScope::All);
   EXPECT_EQ(merged.taken.pointers, (std::vector<std::string>{"/a", "/tags/s"}));
   EXPECT_EQ(merged.kept.pointers, std::vector<std::string>{"/b"});
   EXPECT_EQ(merged.taken.count, 2u);
-  EXPECT_EQ(merge({{R"({"a":1})"}, {R"({"a":2})"}, {R"({"a":3})"}}, *BodyFacts::generic(), MergeScope::Maps).kind,
+  EXPECT_EQ(merge({{{{R"({"a":1})"}}}, {R"({"a":2})"}, {R"({"a":3})"}}, *BodyFacts::generic(), MergeScope::Maps).kind,
             Merge::Kind::Conflict);
 }
 

@@ -29,7 +29,7 @@ struct Story {
 inline void expect_stories(const std::vector<Story>& stories, const BodyFacts& facts = *BodyFacts::generic(),
                            MergeScope scope = MergeScope::All) {
   for (const Story& story : stories) {
-    EXPECT_EQ(words_for(merge({{story.base}, {story.wanted}, {story.there}}, facts, scope)), story.leads_to) << story.name;
+    EXPECT_EQ(words_for(merge({{{{story.base}}}, {story.wanted}, {story.there}}, facts, scope)), story.leads_to) << story.name;
   }
 }
 

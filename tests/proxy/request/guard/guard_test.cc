@@ -321,12 +321,14 @@ const std::string kDiskBody = R"({"tags":{},"properties":{"provisioningState":"S
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
 
 TEST(Compared, BehindItsOwnDeleteAPutMakesTheResourceAnew) {
-  for (const char* writer : {"one", "two"}) {
+  // In the second half nobody has read anything.
+  for (const auto& [writer, reads] : {std::pair("one", true), {"two", true}, {"one", false}, {"two", false}}) {
     StageRig rig;
-    rig.arm(get(kDisk), 200, {}, kDiskBody);
-    rig.arm(get(kDisk), 200, {}, kDiskBody);
-    rig.ask("one", get(kDisk));
-    rig.ask("two", get(kDisk));
+    for (const char* reader : {"one", "two"}) {
+      if (!reads) continue;
+      rig.arm(get(kDisk), 200, {}, kDiskBody);
+      rig.ask(reader, get(kDisk));
+    }
     rig.arm("DELETE " + kDisk, 202, {{"Azure-AsyncOperation", kOperation}});
     rig.ask("one", "DELETE " + kDisk);
     rig.arm_lives([&](const arm::Request& request) {
@@ -335,7 +337,7 @@ TEST(Compared, BehindItsOwnDeleteAPutMakesTheResourceAnew) {
       return Step{{}, status, {}, is_poll ? R"({"status":"Succeeded"})" : "{}", {}, {}, {}};
     });
     const int status = rig.ask(writer, put(kDisk), R"({"tags":{"a":"1"}})").head.status;
-    EXPECT_EQ(status, std::string_view(writer) == "one" ? 200 : 412) << writer;
+    EXPECT_EQ(status, std::string_view(writer) == "one" ? 200 : 412) << writer << reads;
   }
 }
 

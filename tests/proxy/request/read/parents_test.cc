@@ -125,5 +125,59 @@ TEST(Parents, AReadLagsWhereTheWriteOfTheParentHasKeptTheChild) {
   }
 }
 
+// An ARM with one network whose tags are a resource of their own, too.
+class Tagged {
+ public:
+  explicit Tagged(StageRig& rig) {
+    rig.arm_lives([this](const arm::Request& request) { return answer(request); });
+  }
+  std::string tags = R"("base":"1")";
+
+ private:
+  Step answer(const arm::Request& request) {
+    Step step;
+    step.expected = request.head.method_token;
+    if (request.head.method != arm::Method::Get) {
+      const size_t from = request.body.find(R"("tags":{)") + 8;
+      tags = request.body.substr(from, request.body.find('}', from) - from);
+    }
+    const bool alone = request.head.target.find("Microsoft.Resources/tags") != std::string::npos;
+    step.body = alone ? R"({"properties":{"tags":{)" + tags + "}}}" : network("", tags);
+    return step;
+  }
+};
+
+const std::string kTags =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/providers/Microsoft.Resources/tags/"
+    "default?api-version=2021-04-01";
+
+TEST(Parents, TagsThatWereReadWithTheirResourceCountForAWriteOfTheTags) {
+  for (const bool by_patch : {false, true}) {
+    StageRig rig;
+    Tagged arm(rig);
+    for (const char* client : {"one", "two"}) rig.ask(client, get(kNetwork));
+    EXPECT_EQ(rig.ask("two", put(kNetwork), network("", R"("base":"1","two":"1")")).head.status, 200);
+    const std::string all = R"("properties":{"tags":{"base":"1","one":"1"}}})";
+    const auto answer = by_patch ? rig.ask("one", world::patch(kTags), R"({"operation":"Replace",)" + all)
+                                 : rig.ask("one", put(kTags), "{" + all);
+    EXPECT_EQ(answer.head.status, 200) << answer.body;
+    EXPECT_EQ(arm.tags, R"("base":"1","two":"1","one":"1")") << by_patch;
+  }
+}
+
+// One after the other, each having read what is there.
+TEST(Parents, TwoThatTagInTurnsAreNotRefused) {
+  StageRig rig;
+  Tagged arm(rig);
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const std::string client : {"one", "two"}) {
+      rig.ask(client, get(kNetwork));
+      const std::string tags = arm.tags + ",\"" + client + std::to_string(turn) + "\":\"1\"";
+      EXPECT_EQ(rig.ask(client, put(kTags), R"({"properties":{"tags":{)" + tags + "}}}").head.status, 200) << client << turn;
+      EXPECT_EQ(arm.tags, tags);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace armgate::parents_test

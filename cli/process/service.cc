@@ -122,16 +122,6 @@ void end_start(int) {
   std::_Exit(kExitDone);
 }
 
-void reopen_log(Gateway& gateway) {
-  if (const auto reopened = gateway.log().reopen(); !reopened) {
-    // The log that is still written to is the one that was moved away.
-    std::fprintf(stderr, "armgate: %s; lines still go to the old file\n", reopened.error().context.c_str());
-    gateway.log_line(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
-    return;
-  }
-  gateway.log_line(LogLevel::Info, "log-reopened");
-}
-
 // To operators, who may have taken the rules away by mistake, or have written what has no effect. `armgate check` tells all of
 // it.
 void warn_of_rules(Gateway& gateway, const Config& config) {
@@ -255,7 +245,7 @@ int run_service(const Config& config, LoadAgain load_again) {
     else
       gateway.drain(gateway.config().drain_max);
   });
-  const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
+  const Signals rotations(gateway, {SIGUSR1}, [&gateway] { gateway.log().reopen(); });
   const auto ca_file = certs::files_in(config.ca.directory).root;
   const auto ca_at_start = certs::read_file(ca_file);
   Reloads reloads(gateway, std::move(load_again), [&] {

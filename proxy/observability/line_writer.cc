@@ -45,6 +45,7 @@ void LineWriter::write(std::string_view line) {
       const size_t given_up = end == std::string::npos ? waiting_.size() : end + 1;
       lost_ += lines_in(std::string_view(waiting_).substr(0, given_up));
       waiting_.erase(0, given_up);
+      reopen_at_ -= std::min(reopen_at_, given_up);
     }
     waiting_.append(line).push_back('\n');
     wakes = std::exchange(sleeps_, false);
@@ -52,38 +53,55 @@ void LineWriter::write(std::string_view line) {
   if (wakes) wake_.notify_one();
 }
 
-void LineWriter::use(int fd) {
-  const std::lock_guard file(file_mutex_);
-  write_waiting();
-  ::close(std::exchange(fd_, fd));
-  cut_ = false;
+void LineWriter::reopen(Reopen reopen) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reopen_) reopen_at_ = waiting_.size();
+    reopen_ = std::move(reopen);
+    sleeps_ = false;
+  }
+  wake_.notify_one();
 }
 
 void LineWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    // It may be woken for a line that use() writes before it looks: then it sleeps again, and the next line must wake it.
     wake_.wait(lock, [this] {
-      sleeps_ = !closing_ && waiting_.empty();
+      sleeps_ = !closing_ && waiting_.empty() && !reopen_;
       return !sleeps_;
     });
-    if (waiting_.empty()) return;
+    if (waiting_.empty() && !reopen_) return;
+    const Reopen reopen = take();
     lock.unlock();
-    {
-      const std::lock_guard file(file_mutex_);
-      write_waiting();
-    }
+    write_taken();
+    if (reopen) change_file(reopen);
     lock.lock();
     wake_.wait_for(lock, kRest, [this] { return closing_; });
   }
 }
 
-// Requires file_mutex_.
-void LineWriter::write_waiting() {
-  {
-    const std::lock_guard lock(mutex_);
+// Requires: the mutex is held. What goes to the file that is in use now, and what is to be done after that, if anything.
+LineWriter::Reopen LineWriter::take() {
+  if (reopen_) {
+    writing_.assign(waiting_, 0, reopen_at_);
+    waiting_.erase(0, reopen_at_);
+  } else {
     writing_.swap(waiting_);
   }
+  return std::exchange(reopen_, nullptr);
+}
+
+void LineWriter::change_file(const Reopen& reopen) {
+  const Reopened reopened = reopen();
+  if (reopened.fd >= 0) {
+    ::close(std::exchange(fd_, reopened.fd));
+    cut_ = false;
+  }
+  if (!reopened.told.empty()) writing_ = reopened.told + "\n";
+  write_taken();
+}
+
+void LineWriter::write_taken() {
   if (writing_.empty()) return;  // which proves nothing about the file
   const char* failure = write_all(writing_);
   uint64_t lost = 0;

@@ -5,7 +5,7 @@
 //
 // Limits    4 MiB of lines wait, while as many may be on their way to a slow reader; beyond that the oldest are given up. A
 //           crash loses what waits: of a healthy file what came in the last two milliseconds.
-// Threads   any. Lines are written in the order of their calls.
+// Threads   any; none waits for the file. Lines are written in the order of their calls.
 #pragma once
 
 #include <condition_variable>
@@ -34,19 +34,28 @@ class LineWriter {
   // The line without its end. How many were lost is told behind the next that can be written.
   void write(std::string_view line);
 
-  // From now on writes here. What came before goes to the old descriptor, which is closed.
-  void use(int fd);
+  struct Reopened {
+    int fd = -1;       // below 0: the old one stays in use
+    std::string told;  // the next line there, without its end; empty: none
+  };
+  using Reopen = std::function<Reopened()>;
+
+  // What came before goes to the old descriptor, which is closed, and what comes from now on to the one that `reopen` gives.
+  // That is called on the writer's thread, as soon as the old one has its lines. Asked again before that, it is done once.
+  void reopen(Reopen reopen);
 
  private:
   void run();
-  void write_waiting();
+  Reopen take();
+  void write_taken();
+  void change_file(const Reopen& reopen);
   const char* write_told(uint64_t lost);
   const char* write_all(std::string& lines);
   bool take_back(size_t bytes) const;
 
   const TellLost tell_lost_;
 
-  std::mutex file_mutex_;  // locked first; guards what follows
+  // The writer's own.
   int fd_;
   std::string writing_;
   bool cut_ = false;  // the last line was not written to its end
@@ -54,6 +63,8 @@ class LineWriter {
   std::mutex mutex_;  // guards the rest
   std::condition_variable wake_;
   std::string waiting_;
+  Reopen reopen_;         // nothing: not asked for
+  size_t reopen_at_ = 0;  // so much of waiting_ goes to the old file
   uint64_t lost_ = 0;
   bool failing_ = false;  // nothing can be written
   bool sleeps_ = false;   // the thread, until there is something

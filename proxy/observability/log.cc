@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -177,12 +178,22 @@ Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) 
   return std::unique_ptr<Log>(new Log(least, sink, file, std::move(writer)));
 }
 
-Result<void> Log::reopen() {
-  if (file_.empty()) return {};
+void Log::reopen() {
+  if (file_.empty()) return event(LogLevel::Info, RealClock().wall(), "log-reopened");
+  writer_->reopen([this] { return open_again(); });
+}
+
+LineWriter::Reopened Log::open_again() const {
   const auto fd = open_at_end(file_);
-  if (!fd) return fd.error();
-  writer_->use(*fd);
-  return {};
+  if (!fd) {
+    // The log that is still written to is the one that was moved away.
+    std::fprintf(stderr, "armgate: %s; lines still go to the old file\n", fd.error().context.c_str());
+    Line told(LogLevel::Error, RealClock().wall(), "log-not-reopened");
+    told.add("text", fd.error().context);
+    return {-1, std::string(told.finish())};
+  }
+  if (least_ > LogLevel::Info) return {*fd, {}};
+  return {*fd, std::string(Line(LogLevel::Info, RealClock().wall(), "log-reopened").finish())};
 }
 
 std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {

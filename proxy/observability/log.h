@@ -47,9 +47,10 @@ class Log {
 
   // Writes to the end of `file`, which is made if need be; empty: to standard error.
   static Result<std::unique_ptr<Log>> open(const std::string& file, LogLevel least);
-  // Writes from now on to what stands under the file's name: after logrotate moved the old file away. On an error the
-  // old one stays in use. Without a file nothing happens.
-  Result<void> reopen();
+  // Writes from now on to what stands under the file's name: after logrotate moved the old file away. That is done when the old
+  // file has taken what came before; nobody waits for it. The next line says so ("log-reopened"), or, with standard error, that
+  // it cannot be: then the old one stays in use ("log-not-reopened"). Without a file nothing happens but that line.
+  void reopen();
   // Writes to a stream, which must outlive the log.
   static std::unique_ptr<Log> to_stream(std::ostream& stream, LogLevel least);
 
@@ -63,6 +64,7 @@ class Log {
   class Line;
   // Takes a line without its end.
   using Sink = std::function<void(std::string_view line)>;
+  LineWriter::Reopened open_again() const;  // on the writer's thread
   Log(LogLevel least, Sink sink, std::string file = {}, std::unique_ptr<LineWriter> writer = nullptr);
 
   const LogLevel least_;

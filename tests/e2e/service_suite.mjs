@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
@@ -11,6 +11,7 @@ import { assertConflict } from "./rows.mjs";
 import { GROUP, PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
 const GROUP_PATH = `${GROUP}?api-version=2024-03-01`;
+const LONG = `/subscriptions/${"s".repeat(10000)}?api-version=2022-12-01`;  // a pipe takes 64 KiB of such lines
 
 export const tests = {
   "a resource is made, changed and read through the gateway": async (world) => {
@@ -165,14 +166,39 @@ export const tests = {
     const ended = once(child, "close");
     try {
       await waitFor("the gateway", async () => (await curl(world, gateway, GROUP_PATH)).status === 404);
-      const long = `/subscriptions/${"s".repeat(10000)}?api-version=2022-12-01`;  // a pipe takes 64 KiB
-      for (let i = 0; i < 10; ++i) assert.ok((await curl(world, gateway, long)).status >= 200);
+      for (let i = 0; i < 10; ++i) assert.ok((await curl(world, gateway, LONG)).status >= 200);
       child.kill("SIGTERM");
       assert.deepEqual(await withinSeconds(20, "the stop", ended), [0, null]);
     } finally {
       child.kill("SIGKILL");
       closeSync(log);
     }
+  },
+
+  "a log that takes no lines keeps nobody waiting when it is to be opened anew, which is done as soon as it does": async (world) => {
+    const log = world.file("log");
+    assert.equal((await run("mkfifo", [log])).code, 0);
+    const reader = openSync(log, constants.O_RDWR | constants.O_NONBLOCK);
+    const gateway = await world.startGateway(await world.startSim(), { log: { file: log }, threads: 1 });
+    for (let i = 0; i < 10; ++i) assert.ok((await curl(world, gateway, LONG)).status >= 200);
+    renameSync(log, `${log}.1`);
+    gateway.process.child.kill("SIGUSR1");
+    await sleep(100);
+    assert.equal((await curl(world, gateway, GROUP_PATH, { args: ["--max-time", "5"] })).status, 404);
+    assert.ok(!existsSync(log), "it was opened while lines waited: this tested nothing");
+    const piece = Buffer.alloc(65536);
+    const readAll = () => {
+      try {
+        while (readSync(reader, piece) > 0);
+      } catch (failure) {
+        if (failure.code !== "EAGAIN") throw failure;
+      }
+    };
+    await waitFor("the new file", async () => { readAll(); return existsSync(log) && readFileSync(log, "utf8").includes(GROUP); });
+    closeSync(reader);
+    const [first, ...more] = readFileSync(log, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    assert.equal(first.event, "log-reopened");
+    assert.equal(more.filter(({ event }) => event === "request").length, 1, "what came before went to the old file");
   },
 
   "a second signal ends it at once": async (world) => {

@@ -11,6 +11,8 @@
 #include <array>
 #include <atomic>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -35,6 +37,20 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
+}
+
+// Comes back when that is done.
+void use(LineWriter& writer, int fd) {
+  const auto done = std::make_shared<std::promise<void>>();
+  writer.reopen([done, fd] {
+    done->set_value();
+    return LineWriter::Reopened{fd, ""};
+  });
+  done->get_future().wait();
+}
+
+void wait_for_lines(const std::filesystem::path& file, size_t count) {
+  for (int tries = 0; lines_of(file).size() < count && tries < 5'000; ++tries) ::usleep(1'000);
 }
 
 std::string tell_lost(uint64_t lines) { return "lost " + std::to_string(lines); }
@@ -104,32 +120,80 @@ TEST(LineWriter, TellsWhatCouldNotBeWrittenAsSoonAsALineCanBe) {
   {
     LineWriter writer(::open("/dev/full", O_WRONLY | O_CLOEXEC), tell_lost);
     writer.write("lost");
-    writer.use(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    use(writer, ::open("/dev/full", O_WRONLY | O_CLOEXEC));
     writer.write("lost too");
-    writer.use(end_of(file));
-    writer.use(end_of(file));  // with nothing to write, which proves nothing
+    use(writer, end_of(file));
+    use(writer, end_of(file));  // with nothing to write, which proves nothing
     writer.write("first");
-    writer.use(end_of(file));
+    wait_for_lines(file, 2);
     EXPECT_THAT(lines_of(file), ElementsAre("first", "lost 2")) << "without a further line";
     writer.write("second");
   }
   EXPECT_THAT(lines_of(file), ElementsAre("first", "lost 2", "second"));
 }
 
-TEST(LineWriter, GoesOnAfterAChangeOfTheFileThatCameBeforeItWokeUp) {
+TEST(LineWriter, AChangeOfTheFilePartsTheLinesWhereItWasAskedFor) {
   const TemporaryDirectory directory;
-  const auto file = directory.path() / "lines";
-  LineWriter writer(end_of(file), tell_lost);
-  for (size_t i = 1; i <= 200; ++i) {
-    ::usleep(3'000);  // it sleeps
-    writer.write("before");
-    writer.use(end_of(file));
+  LineWriter writer(end_of(directory.path() / "0"), tell_lost);
+  for (size_t i = 0; i < 200; ++i) {
+    const auto old = directory.path() / std::to_string(i);
+    const auto next = directory.path() / std::to_string(i + 1);
+    if (i % 4 == 0) ::usleep(3'000);  // it sleeps
+    if (i % 3 == 0) writer.write("before");
+    const auto done = std::make_shared<std::promise<void>>();
+    writer.reopen([done, next] {
+      done->set_value();
+      return LineWriter::Reopened{end_of(next), "reopened"};
+    });
     ::usleep(i % 2 == 0 ? 0 : 500);
     writer.write("after");
-    size_t tries = 0;
-    while (lines_of(file).size() < 2 * i && ++tries < 5'000) ::usleep(1'000);
-    ASSERT_EQ(lines_of(file).size(), 2 * i) << "it sleeps for ever";
+    done->get_future().wait();
+    wait_for_lines(next, 2);
+    ASSERT_THAT(lines_of(next), ElementsAre("reopened", "after"));
+    EXPECT_EQ(lines_of(old).size(), (i == 0 ? 0u : 2u) + (i % 3 == 0 ? 1u : 0u)) << i;
   }
+}
+
+// As a disk that hangs: who asks for the change is not to wait for it.
+TEST(LineWriter, AFileThatTakesNothingKeepsNobodyFromAskingForAnother) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "lines";
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  {
+    LineWriter writer(pipe[1], tell_lost);
+    writer.write(std::string(100'000, '.'));  // a pipe takes 64 KiB
+    ::usleep(20'000);                         // it writes
+    writer.write("before");
+    int asked = 0;
+    const auto reopen = [&] {
+      ++asked;
+      return LineWriter::Reopened{end_of(file), "reopened " + std::to_string(asked)};
+    };
+    writer.reopen(reopen);
+    writer.write("after");
+    writer.reopen(reopen);
+    EXPECT_FALSE(std::filesystem::exists(file)) << "what came before goes first";
+    std::string text;
+    std::array<char, 65536> some{};
+    for (ssize_t count = 0; (count = ::read(pipe[0], some.data(), some.size())) > 0;)
+      text.append(some.data(), static_cast<size_t>(count));
+    EXPECT_TRUE(text.ends_with(".\nbefore\n"));
+  }
+  ::close(pipe[0]);
+  EXPECT_THAT(lines_of(file), ElementsAre("reopened 1", "after"));
+}
+
+TEST(LineWriter, AFileThatCannotBeOpenedLeavesTheOldOneInUse) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "lines";
+  {
+    LineWriter writer(end_of(file), tell_lost);
+    writer.write("before");
+    writer.reopen([] { return LineWriter::Reopened{-1, "cannot be"}; });
+    writer.write("after");
+  }
+  EXPECT_THAT(lines_of(file), ElementsAre("before", "cannot be", "after"));
 }
 
 // Lost lines are told once others can be written again.

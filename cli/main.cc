@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   // What the service tells may go to a pipe whose reader ends: lines are lost then, not writes.
   if (serves) std::signal(SIGPIPE, SIG_IGN);
   if (serves) std::signal(SIGUSR2, SIG_IGN);  // nobody means to end a service by it
+  if (serves) std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f) is met as a full disk is
   // On by default in Debian's build of abseil: a graph of all mutexes, searched at each lock. ThreadSanitizer looks for
   // deadlocks in the tests.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

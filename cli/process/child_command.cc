@@ -81,7 +81,11 @@ int CommandRunner::run(const std::vector<std::string>& words, const Environment&
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &before_);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  sigset_t ignored_here;  // by exec_with_gateway
+  ::sigemptyset(&ignored_here);
+  ::sigaddset(&ignored_here, SIGXFSZ);
+  ::posix_spawnattr_setsigdefault(&attributes, &ignored_here);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
   const int failed = ::posix_spawnp(&child, words.front().c_str(), nullptr, &attributes, arguments.get(), variables.get());
   ::posix_spawnattr_destroy(&attributes);

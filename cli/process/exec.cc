@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -87,6 +88,7 @@ Environment with(Environment environment, const Environment& more) {
 }  // namespace
 
 int exec_with_gateway(const Config& config, const ExecRequest& request) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of a file's size may end the command, but not the gateway beside it
   if (auto ready = ensure_authority(config, request.wall); !ready) return fail(ready.error());
   auto directory = RuntimeDirectory::make(request.environment, "armgate-exec");
   if (!directory) return fail(directory.error());

@@ -51,6 +51,12 @@ TEST(CommandRunner, TheProgramStartsWithTheSignalsThatWeStartedWith) {
   EXPECT_EQ(run_script("kill -15 $$; exit 0"), 128 + 15) << "SIGTERM was still blocked";
 }
 
+TEST(CommandRunner, TheProgramIsEndedByAFileSizeLimitThoughWeAreNot) {
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  EXPECT_EQ(run_script("kill -XFSZ $$; exit 0"), 128 + SIGXFSZ);
+  ::signal(SIGXFSZ, before);
+}
+
 TEST(CommandRunner, AQuietProgramReadsNothingAndWhatItPrintsIsGivenBack) {
   const Finished finished =
       CommandRunner().run_quietly({"/bin/sh", "-c", "cat; echo one; echo two >&2; exit 3"}, {}, kTailBytes);

@@ -201,6 +201,17 @@ export const tests = {
     assert.equal(more.filter(({ event }) => event === "request").length, 1, "what came before went to the old file");
   },
 
+  "a limit of a file's size costs lines of the log, and not the service": async (world) => {
+    const gateway = await world.configureGateway(await world.startSim(), { log: { file: "armgate.log" } });
+    const limited = ["-c", 'ulimit -f 64; exec "$@"', "bash", path.join(world.bin, "armgate"), "run", "--config", gateway.configFile];
+    const process = await world.start("/bin/bash", limited, () => isListening(gateway.port));
+    for (let i = 0; i < 10; ++i) assert.ok((await curl(world, gateway, LONG)).status >= 200);
+    await waitFor("the lost lines", async () => process.log.includes("the log cannot be written: File too large"));
+    assert.equal((await curl(world, gateway, GROUP_PATH)).status, 404);
+    process.child.kill("SIGTERM");
+    assert.deepEqual(await withinSeconds(10, "the stop", process.exit), { code: 0, signal: null });
+  },
+
   "a second signal ends it at once": async (world) => {
     const upstream = await world.startRecorder(() => new Promise(() => {}));
     const gateway = await world.startGateway(upstream);

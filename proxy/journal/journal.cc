@@ -145,6 +145,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
                                     [late = pending.get()] { late->waiter.signal(kTooLate); });
   const uint32_t what = co_await pending->waiter.wait();
   if ((what & kWritten) == 0) {
+    note_late();  // before the writer can find that it has nothing to write
     if (!pending->abandon()) {
       WriteOutcome never_sent;
       never_sent.kind = OutcomeKind::NotSent;
@@ -177,7 +178,7 @@ std::deque<Journal::Entry> Journal::gather() {
     wake_.wait_for(lock, kTryAgain, [this] { return closing_; });
   } else if (!wake_.wait_for(lock, kGather, is_awaited) && queue_.empty()) {
     asleep_ = true;
-    wake_.wait(lock, [this] { return !queue_.empty() || closing_; });
+    wake_.wait(lock, [this] { return !queue_.empty() || closing_ || !writable(); });
     asleep_ = false;
     wake_.wait_for(lock, kGather, is_awaited);
   }
@@ -189,7 +190,7 @@ std::deque<Journal::Entry> Journal::gather() {
 void Journal::write_until_closed() {
   while (true) {
     std::deque<Entry> entries = gather();
-    if (!entries.empty()) {
+    if (!entries.empty() || !writable()) {
       const auto written = write(entries);
       finish(std::move(entries), written);
     }
@@ -228,17 +229,41 @@ Result<void> Journal::write(const std::deque<Entry>& entries) {
     written_ = 0;
     written = file_.keep_at_most(options_.records_max);
   }
+  // Whoever gave up waiting left nothing to write, and nobody may come: only what is written proves that it can be.
+  if (written && !writable()) written = file_.rewrite_version();
   if (written) written = file_.commit();
   if (!written) file_.roll_back();
   return written;
 }
 
-void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
+// A disk that hangs gives no error. The writer may be free again: then it is to look whether it can write.
+void Journal::note_late() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (unwritable_.exchange(true)) return;
+    alert(fmt::format(
+        "the journal {} is not written in time: its disk hangs, or is too slow; until it is written again no write is sent",
+        options_.file.string()));
+  }
+  wake_.notify_one();
+}
+
+void Journal::note_result(const Result<void>& written) {
+  const std::lock_guard lock(mutex_);
   const bool failed_before = std::exchange(fails_, !written.ok());
-  unwritable_.store(fails_, std::memory_order_relaxed);
-  if (alert_ && fails_ && !failed_before)
-    alert_(fmt::format("{}; until it can be written again no write is sent", written.error().context));
-  if (alert_ && !fails_ && failed_before) alert_("the journal is written again");
+  const bool was_unwritable = unwritable_.exchange(fails_);
+  if (fails_ && !failed_before)
+    alert(fmt::format("{}; until it can be written again no write is sent", written.error().context));
+  if (!fails_ && was_unwritable) alert("the journal is written again");
+}
+
+// Requires: the mutex is held, so that what is told last is true.
+void Journal::alert(const std::string& message) const {
+  if (alert_) alert_(message);
+}
+
+void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
+  note_result(written);
   std::deque<Entry> left;
   for (Entry& entry : entries) {
     if (const auto* intent = std::get_if<Intent>(&entry)) {

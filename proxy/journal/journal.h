@@ -2,7 +2,7 @@
 //
 // A write waits until its intent is in the file; all that came meanwhile goes with it in one transaction. Outcomes and ends
 // wait for nobody. While the file cannot be written, intents fail, so that nothing is sent, and outcomes are kept for the next
-// try.
+// try. It is tried once a second, also if nobody wants to write.
 // Threads   any; close() and the destructor the owner's, the latter when nobody waits for a record any more.
 // Limits    Options.
 #pragma once
@@ -37,7 +37,8 @@ class Journal final : public Store {
   };
   // The members that a write changed, one a line; nothing: not known. Called on the writer's thread.
   using NameMembers = std::function<std::optional<std::string>(const AskedChange& change)>;
-  using Alert = std::function<void(const std::string& message)>;  // an operator should know; any thread
+  // An operator should know. Any thread; must not wait, and not call the journal.
+  using Alert = std::function<void(const std::string& message)>;
 
   // Errors as of JournalFile::open.
   static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, Alert alert,
@@ -91,6 +92,9 @@ class Journal final : public Store {
   Result<void> write(const Entry& entry);
   Result<void> write(const OutcomeRecord& outcome);
   void finish(std::deque<Entry> entries, const Result<void>& written);
+  void note_late();
+  void note_result(const Result<void>& written);
+  void alert(const std::string& message) const;
 
   const Options options_;
   Clock& clock_;
@@ -103,17 +107,17 @@ class Journal final : public Store {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Entry> queue_;  // with mutex_
-  size_t crowded_;           // with mutex_; of so many make_room() looks for what may go
-  size_t awaited_ = 0;       // with mutex_; of these, how many somebody waits for
-  bool asleep_ = false;      // with mutex_; until there is something at all
-  bool closing_ = false;     // with mutex_
+  std::deque<Entry> queue_;              // with mutex_
+  size_t crowded_;                       // with mutex_; of so many make_room() looks for what may go
+  size_t awaited_ = 0;                   // with mutex_; of these, how many somebody waits for
+  bool asleep_ = false;                  // with mutex_; until there is something at all
+  bool closing_ = false;                 // with mutex_
+  std::atomic<bool> unwritable_{false};  // changed with mutex_; it fails, or somebody waited for too long
 
   // The writer's own.
   JournalFile file_;
   bool fails_ = false;
-  std::atomic<bool> unwritable_{false};  // the same, for whoever asks
-  size_t written_;                       // since the oldest were last looked for
+  size_t written_;  // since the oldest were last looked for
   std::thread writer_;
 };
 

@@ -60,6 +60,8 @@ class JournalFile {
   Result<void> begin();
   Result<void> commit();
   void roll_back();
+  // Between the two: writes what is there already, so that commit() tells whether the file can be written.
+  Result<void> rewrite_version();
   Result<void> add(const JournaledWrite& write);
   Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
   Result<void> set_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result = {});

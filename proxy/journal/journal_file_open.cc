@@ -180,11 +180,15 @@ Result<void> JournalFile::make_schema(HashKey fresh_key) {
                   kSchema, Hash128{fresh_key.first, fresh_key.second}.hex(), kApplicationId, kSchemaVersion));
 }
 
-// Else a full disk would be met by the first write, when the service has long begun. SQLite writes the number also if it is the
-// same.
+// Else a full disk would be met by the first write, when the service has long begun.
 Result<void> JournalFile::prove_writable() {
-  return database_->run(fmt::format("BEGIN IMMEDIATE; PRAGMA user_version = {}; COMMIT;", kSchemaVersion));
+  if (auto begun = begin(); !begun) return begun;
+  if (auto written = rewrite_version(); !written) return written;
+  return commit();
 }
+
+// SQLite writes the number also if it is the same.
+Result<void> JournalFile::rewrite_version() { return database_->run(fmt::format("PRAGMA user_version = {}", kSchemaVersion)); }
 
 Result<void> JournalFile::read_key(const std::filesystem::path& file) {
   auto statement = database_->prepare("SELECT digits FROM hash_key");

@@ -144,6 +144,29 @@ export const tests = {
     assert.deepEqual([asked.code, /journal.file is not set/.test(asked.stderr)], [1, true], asked.stderr);
   },
 
+  "a journal that cannot grow refuses writes, and the metric says when it can again though nobody writes": async (world) => {
+    const admin = await freePort();
+    const { gateway } = await startWithScaleSet(world, "0", { ...KEPT, listen: { admin: `127.0.0.1:${admin}` } });
+    const log = `${journalOf(gateway)}-wal`;
+    for (let i = 0; statSync(log).size < 65536; ++i) assert.equal((await patchTags(world, gateway, "one", { at: String(i) })).status, 200);
+    await sleep(50);  // outcomes are written a moment after the answer
+    const limit = (bytes) => run("prlimit", [`--pid=${gateway.process.child.pid}`, `--fsize=${bytes}:unlimited`]);
+    const says = async (number) => {
+      const asked = await run("curl", ["--silent", `http://127.0.0.1:${admin}/metrics`]);
+      return asked.stdout.toString().includes(`\narmgate_journal_writable ${number}\n`);
+    };
+    assert.ok(await says(1));
+    assert.equal((await limit(statSync(log).size)).code, 0);
+    const refused = await patchTags(world, gateway, "one", { refused: "1" });
+    assert.deepEqual([refused.status, refused.headers["x-armgate-reason"]], [503, "journal-unavailable"]);
+    await sleep(1500);
+    assert.ok(await says(0));
+    assert.equal((await limit("unlimited")).code, 0);
+    await waitFor("the metric", () => says(1));
+    assert.match(gateway.process.log, /"event":"attention".*cannot be used[^]*"event":"attention".*is written again/);
+    assert.equal((await patchTags(world, gateway, "one", { taken: "1" })).status, 200);
+  },
+
   // The kubelet lets the group at each file of a volume with an fsGroup.
   "a journal that a group was let at is made private again by the next start": async (world) => {
     const { gateway } = await startWithScaleSet(world, "0", KEPT);

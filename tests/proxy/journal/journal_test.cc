@@ -9,6 +9,7 @@
 
 #include "proxy/async/spawn.h"
 #include "proxy/seams/real_clock.h"
+#include "tests/support/small_files.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate::journal {
@@ -242,13 +243,42 @@ TEST_F(JournalTest, AWriterThatCannotKeepUpRefusesInTime) {
     ASSERT_FALSE(late.ok());
     EXPECT_EQ(late.error().kind, ErrorKind::TimedOut);
     EXPECT_EQ(journal->unfinished_count(), 0u);
+    EXPECT_FALSE(journal->writable()) << "a disk that hangs gives no error";
+    ASSERT_EQ(loud().size(), 1u);
+    EXPECT_NE(loud()[0].find("is not written in time"), std::string::npos) << loud()[0];
+    EXPECT_FALSE(intend(*journal).ok());
+    EXPECT_EQ(loud().size(), 1u) << "said once";
     ASSERT_TRUE(other->run("ROLLBACK").ok());
   }
   EXPECT_TRUE(intend(*journal).ok());
+  EXPECT_TRUE(journal->writable());
+  ASSERT_EQ(loud().size(), 2u);
+  EXPECT_EQ(loud()[1], "the journal is written again");
   journal.reset();
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
   const auto all = file->newest(10);
   EXPECT_EQ(all->size(), 1u) << "what nobody waited for any more was not written";
+}
+
+// Nobody comes to write: who is refused goes elsewhere, and an operator looks at the metric.
+TEST_F(JournalTest, ThatItCanBeWrittenAgainIsFoundWithoutAWrite) {
+  const auto path = directory_.path() / "journal.db";
+  const auto journal = open();
+  const auto reader = JournalFile::open_to_read(path);  // keeps the log from being emptied
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(intend(*journal).ok());
+  {
+    const SmallFiles small(std::filesystem::file_size(path.string() + "-wal"));
+    EXPECT_FALSE(intend(*journal).ok());
+    EXPECT_EQ(journal->queued(), 0u);
+    pause(std::chrono::milliseconds(1'500));  // it has tried
+    EXPECT_FALSE(journal->writable());
+    EXPECT_EQ(loud().size(), 1u);
+  }
+  for (int tries = 0; !journal->writable() && tries < 100; ++tries) pause(std::chrono::milliseconds(50));
+  EXPECT_TRUE(journal->writable());
+  ASSERT_EQ(loud().size(), 2u);
+  EXPECT_EQ(loud()[1], "the journal is written again");
+  EXPECT_EQ(JournalFile::open_to_read(path)->newest(100)->size(), 20u) << "which leaves no record";
 }
 
 // Whoever was cut off while it waited can never be sent.

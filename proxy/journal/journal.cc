@@ -53,7 +53,7 @@ Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, Ha
   std::optional<PreviousProcess> former;
   IntentId before = 0;
   if (!file->is_new()) {
-    auto read = file->previous_process(options.recent);
+    auto read = file->previous_process(options.recent, clock.wall());
     if (!read) return std::move(read).error();
     former = *std::move(read);
     const auto last = file->last_id();

@@ -147,20 +147,26 @@ Result<IntentId> JournalFile::last_id() {
 
 Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) { return all_rows(statement, read_row); }
 
-Result<PreviousProcess> JournalFile::previous_process(Duration recent) {
+Result<PreviousProcess> JournalFile::previous_process(Duration recent, WallTime now) {
+  const auto newest = database_->number("SELECT begun FROM writes ORDER BY id DESC LIMIT 1");
+  if (!newest) return newest.error();
+  // The clock may have been ahead when the newest was begun.
+  const int64_t begin = std::min(*newest, as_number(now)) - whole_milliseconds(recent);
   auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
   if (!open) return std::move(open).error();
-  // What may have changed something; not what ARM refused, or never got.
+  // What may have changed something; not what ARM refused, or never got. What was begun after a recent one is recent, too, even
+  // if the clock was behind meanwhile.
   auto lately = database_->prepare(fmt::format(
       "WITH newest AS (SELECT * FROM writes ORDER BY id DESC LIMIT {1}) "
-      "SELECT {0} FROM newest WHERE ended >= (SELECT begun FROM newest LIMIT 1) - ? AND (outcome IS NULL "
+      "SELECT {0} FROM newest WHERE ended IS NOT NULL AND (ended >= ? OR id >= "
+      "(SELECT min(id) FROM newest WHERE begun BETWEEN ? AND ?)) AND (outcome IS NULL "
       "OR outcome = 'in-doubt' OR tracked_by <> '' OR (outcome = 'answered' AND status BETWEEN 200 AND 299)) ORDER BY id",
       kColumns, kRecentMax));
   if (!lately) return std::move(lately).error();
-  lately->bind(whole_milliseconds(recent));
+  lately->bind(begin).bind(begin).bind(as_number(now));
   auto since = database_->prepare(kKnownSince);
   if (!since) return std::move(since).error();
-  const auto known = since->bind(whole_milliseconds(recent)).bind(int64_t{kRecentMax}).step();
+  const auto known = since->bind(begin).bind(int64_t{kRecentMax}).step();
   if (!known) return known.error();
   auto running = select(*open);
   if (!running) return std::move(running).error();

@@ -49,7 +49,8 @@ class JournalFile {
   Result<IntentId> last_id();
 
   // Open writes, and what may have changed something and ended at most `recent` before the newest was begun; the oldest first.
-  Result<PreviousProcess> previous_process(Duration recent);
+  // `now`: a newest one from later than that was begun by a wrong clock, and what is recent is measured from `now`.
+  Result<PreviousProcess> previous_process(Duration recent, WallTime now);
   // The newest `most` of those that are asked for, the newest first; with `resource`, only its own and those below it.
   Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {}, WhichWrites which = WhichWrites{});
 
@@ -73,7 +74,7 @@ class JournalFile {
   Result<void> keep_at_most(size_t records);
 
  private:
-  // Kept as long as the file is open: another armgate must not write to it.
+  // Kept as long as the file is open, and longer than the database: another armgate must not write to it.
   class FileLock {
    public:
     FileLock() = default;
@@ -87,6 +88,7 @@ class JournalFile {
     int descriptor_ = -1;
   };
   static Result<FileLock> lock(const std::filesystem::path& file);
+  static Result<FileLock> claim(const std::filesystem::path& file);
 
   enum class Former { Taken, Refused };  // a file of an earlier version
   Result<void> attach(const std::filesystem::path& file, Database::Access access, Former former);
@@ -99,7 +101,7 @@ class JournalFile {
   Result<std::vector<ResourceState>> unsettled_states();
   Result<std::vector<JournaledWrite>> select(Statement& statement);
 
-  FileLock file_lock_;
+  FileLock name_lock_, file_claim_;
   std::optional<Database> database_;
   Statement add_, outcome_, end_, strip_, touched_, replay_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
   HashKey key_;

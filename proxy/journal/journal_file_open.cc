@@ -50,6 +50,15 @@ Result<void> make_all_private(const std::filesystem::path& file) {
   return {};
 }
 
+// It may be about to end: no fault of what was configured.
+Error of_another(const std::filesystem::path& file) {
+  return gateway_error(ErrorKind::Internal,
+                       fmt::format("the journal {} belongs to another armgate that runs; each needs its own", file.string()));
+}
+
+// On the page that SQLite never reads or writes, behind the 512 bytes on it that SQLite locks.
+constexpr off_t kClaimedByte = 0x40000000 + 1024;
+
 // So much is looked through at a start, in a second or less.
 constexpr int64_t kCheckedBytesMax = 128 << 20;
 
@@ -75,16 +84,29 @@ JournalFile::FileLock::~FileLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// On a file of its own: SQLite's locks are forgotten as soon as any descriptor of the database is closed (POSIX).
+// For the file's name, on a file of its own: an armgate of before, too, looks there, and the database may be moved away.
 Result<JournalFile::FileLock> JournalFile::lock(const std::filesystem::path& file) {
-  const std::string lock = file.string() + "-lock";
-  FileLock claim(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const std::string beside = file.string() + "-lock";
+  FileLock lock(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock.descriptor() < 0) return bad_file("lock", file);
+  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return errno == EWOULDBLOCK ? of_another(file) : bad_file("lock", file);
+}
+
+// For the file itself: the one beside it may be removed. The lock belongs to this descriptor alone, so that no other one that
+// is closed takes it along. This one is closed after the database, whose own locks (POSIX) go with any descriptor of the file.
+// Where a file system knows no such locks, the lock beside it has to do.
+Result<JournalFile::FileLock> JournalFile::claim(const std::filesystem::path& file) {
+  FileLock claim(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (claim.descriptor() < 0) return bad_file("lock", file);
-  if (::flock(claim.descriptor(), LOCK_EX | LOCK_NB) == 0) return claim;
-  if (errno != EWOULDBLOCK) return bad_file("lock", file);
-  // It may be about to end: no fault of what was configured.
-  return gateway_error(ErrorKind::Internal,
-                       fmt::format("the journal {} belongs to another armgate that runs; each needs its own", file.string()));
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = kClaimedByte;
+  range.l_len = 1;
+  const bool is_anothers = ::fcntl(claim.descriptor(), F_OFD_SETLK, &range) != 0 && (errno == EAGAIN || errno == EACCES);
+  if (is_anothers) return of_another(file);
+  return claim;
 }
 
 Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durability durability, HashKey fresh_key) {
@@ -92,7 +114,10 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (auto made = make_all_private(file); !made) return std::move(made).error();
   auto locked = lock(file);
   if (!locked) return std::move(locked).error();
-  journal.file_lock_ = *std::move(locked);
+  journal.name_lock_ = *std::move(locked);
+  auto claimed = claim(file);
+  if (!claimed) return std::move(claimed).error();
+  journal.file_claim_ = *std::move(claimed);
   if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
   if (auto whole = journal.look_for_damage(file); !whole) return std::move(whole).error();
   const std::string settings = fmt::format(

@@ -103,7 +103,7 @@ inline constexpr std::string_view kStripUrls =
 
 // From when on all that may have changed something is read back: by age, and by how many records are looked at.
 inline constexpr std::string_view kKnownSince =
-    "SELECT max((SELECT min(begun) FROM writes), (SELECT begun FROM writes ORDER BY id DESC LIMIT 1) - ?), "
+    "SELECT max((SELECT min(begun) FROM writes), ?), "
     "(SELECT begun FROM writes ORDER BY id DESC LIMIT 1 OFFSET ?)";
 
 }  // namespace armgate::journal

@@ -1,7 +1,7 @@
 // What outlives the process: armgate is killed, and the next one takes up what it finds in the journal.
 import assert from "node:assert/strict";
 import net from "node:net";
-import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { once } from "node:events";
 import { curl, curlJson, sending } from "./curl.mjs";
@@ -134,6 +134,10 @@ export const tests = {
     const other = await world.configureGateway(sim, { journal: { file: journalOf(gateway) } });
     const second = await start(other.configFile);
     assert.deepEqual([second.code, /belongs to another armgate that runs/.test(second.stderr)], [3, true], second.stderr);
+    rmSync(`${journalOf(gateway)}-lock`);
+    const third = await start(other.configFile);
+    assert.deepEqual([third.code, /belongs to another armgate that runs/.test(third.stderr)], [3, true], third.stderr);
+    assert.equal((await history(world, gateway)).length, 1, "people may look");
     gateway.process.child.kill("SIGTERM");
     await withinSeconds(10, "the stop", gateway.process.exit);
     writeFileSync(journalOf(gateway), "x".repeat(10_000));

@@ -32,10 +32,10 @@ Result<TakenOver> import_into_cluster(const Config& config, const std::filesyste
   if (auto fits = cluster::check_importable(engine, key); !fits) return std::move(fits).error();
   auto file = open_journal(journal);
   if (!file) return std::move(file).error();
-  const auto former = file->previous_process(journal_options(config).recent);
+  RealClock clock;
+  const auto former = file->previous_process(journal_options(config).recent, clock.wall());
   if (!former) return former.error();
 
-  RealClock clock;
   const auto rules = std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts);
   ImportedJournal imported;
   const auto done = cluster::import_events(

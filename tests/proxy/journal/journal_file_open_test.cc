@@ -61,7 +61,7 @@ TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
     ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run(back).ok());
     EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
     JournalFile file = open();
-    const auto former = file.previous_process(kRecent);
+    const auto former = file.previous_process(kRecent, kNow);
     ASSERT_EQ(former->open.size(), 1u);
     EXPECT_EQ(former->open[0].result.how, arm::Progress::Unknown);
     EXPECT_FALSE(former->open[0].touched.has_value());
@@ -84,6 +84,20 @@ TEST_F(JournalFileTest, OnlyOneArmgateHasIt) {
     EXPECT_NE(error_of_opening().find("another armgate"), std::string::npos) << error_of_opening();
     const auto read = JournalFile::open_to_read(path_);
     EXPECT_TRUE(read.ok()) << "people may look: " << (read.ok() ? "" : read.error().context);
+  }
+  EXPECT_EQ(error_of_opening(), "") << "it is free when the first is gone";
+}
+
+TEST_F(JournalFileTest, OnlyOneArmgateHasItAlsoWithoutTheLockBesideIt) {
+  {
+    const JournalFile file = open();
+    ASSERT_TRUE(std::filesystem::remove(path_.string() + "-lock"));
+    EXPECT_NE(error_of_opening().find("another armgate"), std::string::npos) << error_of_opening();
+    ASSERT_TRUE(std::filesystem::remove(path_.string() + "-lock"));
+    EXPECT_NE(error_of_opening().find("another armgate"), std::string::npos) << "who was refused takes nothing away";
+    const auto read = JournalFile::open_to_read(path_);
+    EXPECT_TRUE(read.ok()) << "people may look: " << (read.ok() ? "" : read.error().context);
+    EXPECT_TRUE(JournalFile::check(path_).ok());
   }
   EXPECT_EQ(error_of_opening(), "") << "it is free when the first is gone";
 }

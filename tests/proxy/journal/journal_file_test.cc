@@ -17,7 +17,7 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   }
   JournalFile file = open();
   EXPECT_EQ(*file.last_id(), 7u);
-  const auto former = file.previous_process(kRecent);
+  const auto former = file.previous_process(kRecent, kNow);
   ASSERT_TRUE(former.ok());
   ASSERT_EQ(former->open.size(), 1u);
   EXPECT_TRUE(former->recent.empty());
@@ -62,14 +62,14 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   JournalFile file = open();
   ASSERT_TRUE(file.add(a_write(1)).ok());
   ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
-  auto former = file.previous_process(kRecent);
+  auto former = file.previous_process(kRecent, kNow);
   ASSERT_EQ(former->open.size(), 1u);
   ASSERT_TRUE(former->open[0].outcome.has_value());
   EXPECT_EQ(former->open[0].outcome->status, 202);
   EXPECT_EQ(former->open[0].outcome->tracking.by, arm::TrackedBy::StatusUrl);
   EXPECT_EQ(former->open[0].outcome->tracking.status_url, "https://management.azure.com/op/1?t=signed");
   ASSERT_TRUE(file.set_end(1, at(200), EndSeen::Yes).ok());
-  EXPECT_TRUE(file.previous_process(kRecent)->open.empty());
+  EXPECT_TRUE(file.previous_process(kRecent, kNow)->open.empty());
   const auto known = file.newest(10);
   ASSERT_EQ(known->size(), 1u);
   EXPECT_EQ(known->at(0).ended, at(200));
@@ -103,11 +103,11 @@ TEST_F(JournalFileTest, WhatIsGivenAgainComesBackByItsName) {
 
 TEST_F(JournalFileTest, HowFarItReachesBackIsSaid) {
   JournalFile file = open();
-  EXPECT_FALSE(file.previous_process(kRecent)->since) << "nothing is known of what was before it";
+  EXPECT_FALSE(file.previous_process(kRecent, kNow)->since) << "nothing is known of what was before it";
   ASSERT_TRUE(file.add(a_write(10)).ok());
   ASSERT_TRUE(file.add(a_write(30)).ok());
-  EXPECT_EQ(file.previous_process(std::chrono::hours(1))->since, at(10));
-  EXPECT_EQ(file.previous_process(std::chrono::seconds(5))->since, at(25));
+  EXPECT_EQ(file.previous_process(std::chrono::hours(1), kNow)->since, at(10));
+  EXPECT_EQ(file.previous_process(std::chrono::seconds(5), kNow)->since, at(25));
 }
 
 TEST_F(JournalFileTest, HowAWriteEndedComesBack) {
@@ -154,7 +154,7 @@ TEST_F(JournalFileTest, AResourcesStateIsKnownWithSinceWhen) {
   ASSERT_TRUE(file.set_state({"/c", "", at(20)}).ok());
   EXPECT_FALSE((*file.state_of("/c")).has_value());
   ASSERT_TRUE(file.set_state({"/b", "Succeeded", at(40)}).ok());
-  const auto states = file.previous_process(kRecent)->states;
+  const auto states = file.previous_process(kRecent, kNow)->states;
   ASSERT_EQ(states.size(), 1u) << "of what is well, or not known, nothing is to be told";
   EXPECT_EQ(states[0].resource, "/a");
   EXPECT_EQ(states[0].state, "Failed");
@@ -186,7 +186,7 @@ TEST_F(JournalFileTest, AnEndThatIsRecordedBeforeTheOutcomeStands) {
   ASSERT_TRUE(file.add(a_write(1)).ok());
   ASSERT_TRUE(file.set_end(1, at(50), EndSeen::Yes).ok());
   ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
-  EXPECT_TRUE(file.previous_process(kRecent)->open.empty());
+  EXPECT_TRUE(file.previous_process(kRecent, kNow)->open.empty());
   EXPECT_EQ(file.newest(1)->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
 }
 
@@ -207,11 +207,46 @@ TEST_F(JournalFileTest, RecentIsWhatMayHaveChangedSomethingShortlyBeforeTheNewes
   ASSERT_TRUE(file.set_end(6, at(400), EndSeen::Yes).ok());  // cut off, and nothing of it runs any more
   ASSERT_TRUE(file.set_outcome(7, not_sent).ok());
   ASSERT_TRUE(file.set_outcome(500, not_sent).ok());
-  const auto former = file.previous_process(kRecent);
+  const auto former = file.previous_process(kRecent, kNow);
   EXPECT_TRUE(former->open.empty());
   std::vector<IntentId> recent;
   for (const auto& write : former->recent) recent.push_back(write.id);
   EXPECT_EQ(recent, (std::vector<IntentId>{3, 4, 5, 6}));
+}
+
+std::vector<IntentId> recent_ids(JournalFile& file, WallTime now) {
+  std::vector<IntentId> ids;
+  const auto former = file.previous_process(kRecent, now);
+  for (const auto& write : former->recent) ids.push_back(write.id);
+  return ids;
+}
+
+// The clock was a day ahead, and was put right before the next process began.
+TEST_F(JournalFileTest, ARecordOfAClockThatWasAheadHidesNone) {
+  constexpr int kAhead = 86'400;
+  JournalFile file = open();
+  for (const IntentId id : {1, 2, 3, 4}) {
+    JournaledWrite write = a_write(id);
+    const int begun = id == 1 ? 100 : 900 + static_cast<int>(id);
+    write.begun = at(id == 4 ? begun + kAhead : begun);
+    ASSERT_TRUE(file.add(write).ok());
+    ASSERT_TRUE(file.set_outcome(id, done(200, id == 4 ? begun + kAhead : begun)).ok());
+  }
+  EXPECT_EQ(recent_ids(file, kNow), (std::vector<IntentId>{2, 3, 4}));
+  EXPECT_EQ(file.previous_process(kRecent, kNow)->since, kNow - kRecent);
+}
+
+// The clock was behind for a moment, as before a machine without a battery has asked for the time.
+TEST_F(JournalFileTest, ARecordOfAClockThatWasBehindIsAsRecentAsThoseBeforeIt) {
+  JournalFile file = open();
+  for (const IntentId id : {1, 2, 3, 4}) {
+    JournaledWrite write = a_write(id);
+    const int time = id == 1 || id == 3 ? 0 : 900;
+    write.begun = at(time);
+    ASSERT_TRUE(file.add(write).ok());
+    ASSERT_TRUE(file.set_outcome(id, done(200, time)).ok());
+  }
+  EXPECT_EQ(recent_ids(file, kNow), (std::vector<IntentId>{2, 3, 4}));
 }
 
 TEST_F(JournalFileTest, TheOldestThatHaveEndedGo) {

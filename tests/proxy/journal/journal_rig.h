@@ -13,6 +13,8 @@ inline constexpr Duration kRecent = std::chrono::minutes(5);
 
 inline WallTime at(int seconds) { return WallTime(std::chrono::seconds(1'000'000 + seconds)); }
 
+inline const WallTime kNow = at(1'000);  // when the next process begins
+
 inline JournaledWrite a_write(IntentId id, std::string resource = "/subscriptions/s/resourcegroups/g") {
   JournaledWrite write;
   write.id = id;

@@ -48,6 +48,7 @@ Changes changes_without_base(const DifferenceTable& table, size_t row, size_t wa
 }  // namespace
 
 bool differs_at(const DifferenceTable& table, size_t row, size_t a, size_t b) {
+  if (table.rows[row].is_spelling) return false;
   if (differs(table.value(row, a), table.value(row, b))) return true;
   if (table.rows[row].kind != RowKind::Whole || !is_present(table.value(row, a)) || !is_present(table.value(row, b)))
     return false;

@@ -46,6 +46,7 @@ struct DifferenceTable {
   struct Row {
     RowKind kind = RowKind::Scalar;
     bool is_identity = false;  // id, name, type of a resource: left out, it is as it should be
+    bool is_spelling = false;  // of an element's key: differs from no other
     uint32_t step = 0;
     size_t end = 0;
     size_t array = kNoArray;  // of an array of values: where these are kept

@@ -31,7 +31,6 @@ using Cells = std::span<Cell>;  // one for each column
 // The way from the resource to here. It becomes a step of the table only for a row.
 struct Way {
   static constexpr uint32_t kNotKept = ~uint32_t{0};
-
   const Way* above = nullptr;
   std::string_view name = {};     // of a member
   const ArrayKey* key = nullptr;  // of an element
@@ -220,21 +219,17 @@ class Walk {
     const auto is_name = [&](std::string_view part) { return equal_ignoring_case(part, name); };
     const ArrayKey* key = members.way.key;
     const BodyPlace place = members.place.member(name);
-    // Keys count without case, but they may be what only their spelling tells apart (environment variables of Linux).
-    if (key != nullptr && std::any_of(key->begin(), key->end(), is_name) && are_spelled_alike(cells, place)) return;
-    if (place.read_only()) return;
     const Way way{.above = &members.way, .name = name, .depth = members.way.depth + 1};
+    if (key != nullptr && std::any_of(key->begin(), key->end(), is_name)) return spelling(way, place, cells);
+    if (place.read_only()) return;
     if (members.resource && is_identity(name)) return identity(way, place, members.cells, cells);
     value(way, place, cells, members.place.is_map() ? Stands::InMap : Stands::AsMember);
   }
 
-  static bool are_spelled_alike(Cells cells, const BodyPlace& place) {
-    const Cell* first = nullptr;
-    return std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-      if (cell.has != Has::Value) return true;
-      if (first == nullptr) first = &cell;
-      return same_plain_value(first->value, cell.value, place);
-    });
+  // Of a key, which is equal, or it were another element.
+  void spelling(const Way& way, const BodyPlace& place, Cells cells) {
+    const auto same = [&](size_t a, size_t b) { return same_plain_value(cells[a].value, cells[b].value, place); };
+    if (const size_t row = leaf(way, RowKind::Scalar, cells, same, false); row != kNoRow) table_.rows[row].is_spelling = true;
   }
 
   void identity(const Way& way, const BodyPlace& place, Cells has_resource, Cells cells) {
@@ -359,14 +354,9 @@ class Walk {
   }
 
   static uint32_t code_of(Has has) {
-    switch (has) {
-      case Has::Value: return row_value::kFirst;
-      case Has::Unknown: return row_value::kUnknown;
-      case Has::LeftOut: return row_value::kLeftOut;
-      case Has::Absent:
-      case Has::Masked: break;
-    }
-    return row_value::kAbsent;
+    if (has == Has::Value) return row_value::kFirst;
+    if (has == Has::Unknown) return row_value::kUnknown;
+    return has == Has::LeftOut ? row_value::kLeftOut : row_value::kAbsent;
   }
 
   static constexpr size_t kNoRow = ~size_t{0};

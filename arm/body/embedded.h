@@ -1,4 +1,5 @@
-// embedded.h – a resource as it stands in its parent's body: a subnet in its network, a rule in its group, tags in what they tag.
+// embedded.h – a resource as it stands in its parent's body: a subnet in its network, a rule in its group, the tags of anything
+// in that.
 //
 // Why: ARM lets such resources be read, made, changed and removed through their parent (docs/arm.md, "Bodies").
 // Limits  for texts that JsonDocument can read, which bounds depth.

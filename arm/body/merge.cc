@@ -190,9 +190,26 @@ class Merging {
     return decision.takes && is_present(table_.value(row, column(kWanted))) && is_in(kThere);
   }
 
+  // Both sides added the element, each with its own spelling.
+  bool is_spelled_apart(size_t row) const {
+    for (size_t below = row + 1; below < table_.rows[row].end; ++below) {
+      if (table_.rows[below].is_spelling && table_.value(below, column(kWanted)) != table_.value(below, column(kThere)))
+        return true;
+    }
+    return false;
+  }
+
+  bool is_respelled(size_t base, size_t row) const {
+    const uint32_t before = table_.value(row, column(base)), asked = table_.value(row, column(kWanted));
+    const bool is_elsewhere = is_present(before) || is_present(table_.value(row, column(kThere)));
+    return is_present(asked) && asked != before && is_elsewhere;
+  }
+
   MergeObstacle obstacle_in(size_t base, size_t row, const Decision& decision) const {
     const uint32_t asked = table_.value(row, column(kWanted));
     const bool named = is_named(table_.rows[row]);
+    if (table_.rows[row].is_spelling) return is_respelled(base, row) ? MergeObstacle::Spelling : MergeObstacle::None;
+    if (decision.both_added && named && is_spelled_apart(row)) return MergeObstacle::Spelling;
     if (decision.takes) {
       if (scope_ != MergeScope::All) {
         const Where at = where(table_, table_.rows[row], facts_);
@@ -217,7 +234,8 @@ class Merging {
     }
     const size_t result = table.column_of[at], wanted = table.column_of[kWanted], there = table.column_of[kThere];
     MergePlaces wrong;
-    for (size_t i = 0; i < bodies_.bases.size(); ++i) {
+    const size_t bases = is_mutant(Mutant::MergeBaseGuessed) ? 1 : bodies_.bases.size();
+    for (size_t i = 0; i < bases; ++i) {
       const size_t base = table.column_of[base_at(i)];
       const bool is_right = all_rows(table, std::array{base, wanted, there, result}, 0, table.rows.size(), [&](size_t row) {
         const Decision decision = decide(table, row, base, wanted, there);
@@ -269,6 +287,7 @@ std::string_view to_text(MergeObstacle obstacle) {
     case MergeObstacle::SameName: return "same-name";
     case MergeObstacle::Contradiction: return "contradiction";
     case MergeObstacle::Ambiguous: return "ambiguous";
+    case MergeObstacle::Spelling: return "spelling";
   }
   return "none";
 }

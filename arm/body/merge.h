@@ -44,7 +44,8 @@ enum class MergeObstacle {
   AllThere,       // all that the write adds, others have added the same: two who count from nothing look like that, too
   SameName,       // two names that differ in case alone would stand beside each other
   Contradiction,  // the result would be wrong: a container without members that one side removes and another fills
-  Ambiguous,      // what comes of it depends on which of the bases the write was built from
+  Spelling,   // an element's key in another case: the same element to ARM perhaps, and another one to what uses it (variables)
+  Ambiguous,  // what comes of it depends on which of the bases the write was built from
 };
 
 // What a write may have been built from.

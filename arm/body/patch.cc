@@ -81,8 +81,8 @@ enum class Kind { Object, Container, Leaf };
 
 // Null takes a map away as a whole, with what others have put into it.
 Kind kind_of(const Element& value, const BodyPlace& place) {
-  const bool is_map = place.is_map() && !place.is_patched_by_member();
-  if (is_array(value) || (is_map && (is_object(value) || value.is_null()))) return Kind::Container;
+  const bool is_whole_map = place.is_map() && is_object(value) && !place.is_patched_by_member();
+  if (is_array(value) || is_whole_map || (place.is_map() && value.is_null())) return Kind::Container;
   return is_object(value) ? Kind::Object : Kind::Leaf;
 }
 

@@ -347,7 +347,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   }
   rules::check_names(book.rules, loaded.faults);
   limit_unruled(loaded.config.unruled, book.rules);
-  if (!loaded.config.cluster.engine.empty()) loaded.config.rule_source = rule_source(texts, loaded.config.unruled);
+  loaded.config.rule_source = rule_source(texts, loaded.config.unruled);
   loaded.config.rules = std::move(book.rules);
   loaded.config.facts = rules::share(std::move(book.facts));
   loaded.config.errors = std::move(book.errors);

@@ -186,7 +186,7 @@ struct Config {
   rules::FactEntries facts;                              // the same; null before they are loaded
   std::vector<rules::ErrorRule> errors;                  // the same
   std::vector<rules::QueueTimeout> queue_timeouts;       // the same
-  std::shared_ptr<const rules::RuleSource> rule_source;  // of all of them (rule_documents.h); null: there are no replicas
+  std::shared_ptr<const rules::RuleSource> rule_source;  // of all of them (rule_documents.h)
   rules::FaultList rule_warnings;                        // what in those files has no effect
 };
 

@@ -229,7 +229,7 @@ Result<void> Journal::write(const std::deque<Entry>& entries) {
     written_ = 0;
     written = file_.keep_at_most(options_.records_max);
   }
-  // Whoever gave up waiting left nothing to write, and nobody may come: only what is written proves that it can be.
+  // A write that gave up waiting left nothing here, and none may come: only what is written proves that it can be.
   if (written && !writable()) written = file_.rewrite_version();
   if (written) written = file_.commit();
   if (!written) file_.roll_back();

@@ -40,6 +40,15 @@ void add_from(const rules::Ruleset& more, Of whom, rules::Mode mode, arm::Method
   }
 }
 
+using Rules = std::shared_ptr<const rules::Ruleset>;
+
+// The rules, which keep the others alive.
+Rules held_with(const Rules& rules, const std::shared_ptr<const RulesInForce::Others>& others) {
+  if (!others) return rules;
+  auto both = std::make_shared<const std::pair<Rules, std::shared_ptr<const RulesInForce::Others>>>(rules, others);
+  return {both, both->first.get()};
+}
+
 }  // namespace
 
 void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode) {
@@ -51,6 +60,7 @@ void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next, rules::Mo
     MutexLock slot_lock(&slot.mutex);
     if (slot.rules) older_.push_back({.generation = generation_, .rules = slot.rules});
     slot.rules.reset();
+    slot.made_under.reset();
     slot.kept.clear();
   }
   ++generation_;
@@ -67,14 +77,15 @@ RulesInForce::Slot& RulesInForce::own_slot() { return slots_[thread_number() % k
 RulesInForce::Current RulesInForce::current(Slot& slot) {
   {
     MutexLock slot_lock(&slot.mutex);
-    if (slot.rules) return {slot.rules, slot.mode, slot.others};
+    if (slot.rules) return {slot.rules, slot.mode, slot.others, slot.made_under};
   }
   MutexLock lock(&mutex_);
   MutexLock slot_lock(&slot.mutex);
   if (!slot.rules) slot.rules = current_->for_one_thread();
   slot.mode = mode_;
   slot.others = others_;
-  return {slot.rules, slot.mode, slot.others};
+  slot.made_under = held_with(slot.rules, others_);
+  return {slot.rules, slot.mode, slot.others, slot.made_under};
 }
 
 std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
@@ -114,13 +125,20 @@ void RulesInForce::use_others(const Hash128& told, Others others) {
   if (current_->source()->hash == told) {
     for (Older& one : older_) one.until_told.reset();
   }
-  if (others == (others_ ? *others_ : Others())) return;
+  const auto former = others_ ? others_ : std::make_shared<const Others>();
+  if (others == *former) return;
+  // Of writes that were planned with them.
+  for (const auto& rules : *former) {
+    if (std::ranges::find(others, rules) == others.end()) older_.push_back({.generation = generation_++, .rules = rules});
+  }
   others_ = others.empty() ? nullptr : std::make_shared<const Others>(std::move(others));
   for (Slot& slot : slots_) {
     MutexLock slot_lock(&slot.mutex);
     slot.others = others_;
+    slot.made_under = slot.rules ? held_with(slot.rules, others_) : nullptr;
     slot.kept.clear();
   }
+  any_older_.store(!older_.empty(), std::memory_order_release);
 }
 
 rules::Mode RulesInForce::mode() const {
@@ -133,11 +151,16 @@ size_t RulesInForce::rules() const {
   return current_->rules().size();
 }
 
+bool RulesInForce::is_current(Slot& slot, const Current& made_under) const {
+  MutexLock lock(&slot.mutex);
+  return slot.rules == made_under.rules && slot.others == made_under.others;
+}
+
 // Only what rules touch: the rest is planned at once, and may be anything.
 void RulesInForce::keep(Slot& slot, const Current& made_under, Kept plan) {
   if (plan.plan->kind == rules::PlanKind::Pass || plan.target.size() > kKeptTargetMax) return;
   MutexLock lock(&slot.mutex);
-  if (slot.rules != made_under.rules || slot.others != made_under.others) return;  // replaced meanwhile
+  if (slot.rules != made_under.rules || slot.others != made_under.others) return;  // changed meanwhile
   slot.kept.resize(kKeptPlans);
   const auto first = slot.kept.begin() + set_of(plan.method, plan.target);
   std::move_backward(first, first + kSetPlaces - 1, first + kSetPlaces);  // the oldest of the set goes
@@ -158,7 +181,7 @@ Planned RulesInForce::find_kept(Slot& slot, arm::Method method, std::string_view
   const auto kept = std::find_if(first, first + kSetPlaces,
                                  [&](const Kept& one) { return one.plan && one.method == method && one.target == target; });
   if (kept == first + kSetPlaces) return {};
-  return {kept->plan, kept->plan->kind == rules::PlanKind::Write ? slot.rules : nullptr};
+  return {kept->plan, kept->plan->kind == rules::PlanKind::Write ? slot.made_under : nullptr};
 }
 
 Result<Planned> RulesInForce::make_plan(arm::Method method, std::string_view target) {
@@ -167,10 +190,15 @@ Result<Planned> RulesInForce::make_plan(arm::Method method, std::string_view tar
   Planned planned = find_kept(slot, method, target);
   if (planned.plan && older().empty()) return planned;
 
-  const Current now = current(slot);
+  Current now = current(slot);
+  auto overlapping = older();
+  // The others' new rules and the end of former ones come together: neither without the other.
+  while (!is_current(slot, now)) {
+    now = current(slot);
+    overlapping = older();
+  }
   auto plan = rules::make_plan(*now.rules, now.mode, method, target);
   if (!plan) return std::move(plan).error();
-  const auto overlapping = older();
   if (plan->mode != rules::Mode::Off) {
     for (const auto& rules : overlapping) add_from(*rules, Of::FormerRules, now.mode, method, target, *plan);
     if (now.others) {
@@ -178,7 +206,7 @@ Result<Planned> RulesInForce::make_plan(arm::Method method, std::string_view tar
     }
   }
   planned.plan = with_keys(*std::move(plan));
-  planned.made_under = planned.plan->kind == rules::PlanKind::Write ? now.rules : nullptr;
+  planned.made_under = planned.plan->kind == rules::PlanKind::Write ? now.made_under : nullptr;
   if (overlapping.empty()) keep(slot, now, {method, std::string(target), planned.plan});
   return planned;
 }

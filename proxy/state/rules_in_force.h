@@ -7,7 +7,7 @@
 //
 // Invariants
 //   1. Rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease until its
-//      end.
+//      end. So do those of other replicas.
 //   2. A plan is the same whether it was kept or made anew.
 //   3. Of two replicas at least one knows the other's rules: after a replacement the former rules count until the others can
 //      know the new ones, and theirs have been looked at since.
@@ -70,12 +70,13 @@ class RulesInForce {
     Mutex mutex;
     std::shared_ptr<const rules::Ruleset> rules ABSL_GUARDED_BY(mutex);  // null: not planned since the last replacement
     rules::Mode mode ABSL_GUARDED_BY(mutex) = rules::Mode::Protect;
-    std::shared_ptr<const Others> others ABSL_GUARDED_BY(mutex);  // null: there are none
-    std::vector<Kept> kept ABSL_GUARDED_BY(mutex);                // under `rules`; empty, or sets by hash of what was asked for
+    std::shared_ptr<const Others> others ABSL_GUARDED_BY(mutex);              // null: there are none
+    std::shared_ptr<const rules::Ruleset> made_under ABSL_GUARDED_BY(mutex);  // `rules`, and keeps the others too
+    std::vector<Kept> kept ABSL_GUARDED_BY(mutex);  // under `rules`; empty, or sets by hash of what was asked for
   };
   struct Older {
     uint64_t generation = 0;
-    std::weak_ptr<const rules::Ruleset> rules{};         // a thread's copy
+    std::weak_ptr<const rules::Ruleset> rules{};         // a thread's copy, or another replica's
     std::shared_ptr<const rules::Ruleset> until_told{};  // the other replicas may not know what came after it
     bool counts() const { return until_told || !rules.expired(); }
   };
@@ -83,6 +84,7 @@ class RulesInForce {
     std::shared_ptr<const rules::Ruleset> rules;
     rules::Mode mode;
     std::shared_ptr<const Others> others;
+    std::shared_ptr<const rules::Ruleset> made_under;
   };
   static constexpr size_t kSlots = 32;
   static constexpr size_t kKeptPlans = 256;
@@ -94,6 +96,7 @@ class RulesInForce {
   Current current(Slot& slot);
   std::shared_ptr<const KeyedPlan> with_keys(rules::Plan plan) const;
   Planned find_kept(Slot& slot, arm::Method method, std::string_view target);  // without a plan if there is none
+  bool is_current(Slot& slot, const Current& made_under) const;
   void keep(Slot& slot, const Current& made_under, Kept plan);
   std::vector<std::shared_ptr<const rules::Ruleset>> older() const;  // one of each generation that still counts
 

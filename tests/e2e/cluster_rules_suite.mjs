@@ -87,7 +87,15 @@ export const tests = {
     const written = await cluster.ask(2, "reader", "PUT", PATH, { body: { ...again.json, sku: { ...again.json.sku, capacity: 7 } } });
     assert.equal(written.status, 200, written.body);
     await reload(cluster.replicas[1], ["shipped"]);
-    await reload(cluster.replicas[2], ["shipped"]);
+    // Twice in a row, and then as if it were to leave the cluster: it stays in it until it is started anew.
+    for (const rules of [[other], ["shipped"]]) cluster.replicas[2].process.child.kill("SIGHUP", useRules(cluster.replicas[2], rules));
+    const { log } = cluster.replicas[2].process;
+    changeConfig(cluster.replicas[2], ({ cluster: _, ...config }) => config);
+    cluster.replicas[2].process.child.kill("SIGHUP");
+    await waitFor("the reload", () => /"restart-needed","option":"\/cluster/.test(cluster.replicas[2].process.log.slice(log.length)));
+    await sleep(2000);
+    for (const number of [0, 1, 2]) assert.equal((await cluster.ask(number, "reader", "GET", PATH)).status, 200, `replica ${number}`);
+    assert.doesNotMatch(cluster.replicas.map(({ process }) => process.log).join(""), /rules of another replica/);
   },
 
   "that rules differ is said, and what is switched off at one is off there": async (world) => {

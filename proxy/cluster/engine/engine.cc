@@ -199,10 +199,7 @@ Result<void> Engine::start(Replica& replica, RulesToShare& rules) {
   if (auto same = check_hash_key(*found); !same) return same;
   if (auto shared = share_rules(); !shared) return shared;
   is_one_of_them_ = true;
-  replica.on_post([fd = wake_] {
-    const uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
-  });
+  replica.on_post([this] { wake(); });
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -309,10 +306,11 @@ Result<void> Engine::do_round() {
     if (auto told = learn_time(); !told) return told;
   }
   auto batch = replica_->next_batch();
-  const bool has_news = connection_->take_notices();
+  const auto news = connection_->take_notices();
+  if (news.rules) next_look_ = TimePoint{};
   if (batch || now() >= next_beat_) {
     if (auto told = append(batch); !told) return told;
-  } else if (has_news) {
+  } else if (news.rows) {
     // What is visible was committed. But nothing of it is taken after a broken connection before the engine has taken something
     // of ours: an old primary shows what no standby has.
     if (auto read = read_all(kStatementMax); !read) return read;

@@ -70,7 +70,7 @@ class Engine {
 
   Health health() const { return health_.get(); }
 
-  // The replica is configured otherwise from now on, or has other rules. The others are told within ten seconds. Any thread.
+  // The replica is configured otherwise from now on, or has other rules: the others are told. Any thread.
   void set_configured(std::string configured);
 
  private:
@@ -81,6 +81,7 @@ class Engine {
     uint64_t batch = 0;
   };
   static TimePoint now();
+  void wake() const;
   Duration beat_every() const { return joined_.membership_lease / 10; }
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;

@@ -1,4 +1,6 @@
 // engine_upkeep.cc – what a replica looks after at the cluster's engine, beside the log itself.
+#include <unistd.h>
+
 #include <chrono>
 #include <utility>
 
@@ -21,6 +23,12 @@ constexpr int64_t kRowsDeletedMax = 2'000;
 void Engine::set_configured(std::string configured) {
   health_.change([&](Health& health) { health.configured = std::move(configured); });
   configured_changed_.store(true);
+  wake();
+}
+
+void Engine::wake() const {
+  const uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
 }
 
 // Tells how this replica is configured now, and gives what others are that live.

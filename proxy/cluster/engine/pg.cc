@@ -279,15 +279,17 @@ Result<void> PgConnection::run_script(const std::string& statements, Duration wi
   return {};
 }
 
-bool PgConnection::take_notices() {
+PgConnection::Notices PgConnection::take_notices() {
   PGconn* const connection = state_->connection;
   PQconsumeInput(connection);
-  bool any = false;
+  Notices notices;
   while (PGnotify* const told = PQnotifies(connection)) {
-    any |= told->be_pid != PQbackendPID(connection);
+    const bool is_others = told->be_pid != PQbackendPID(connection);
+    (std::string_view(told->extra) == kRulesNotice ? notices.rules : notices.rows) |= is_others;
     PQfreemem(told);
   }
-  return any || PQstatus(connection) != CONNECTION_OK;
+  notices.rows |= PQstatus(connection) != CONNECTION_OK;
+  return notices;
 }
 
 int PgConnection::descriptor() const { return PQsocket(state_->connection); }

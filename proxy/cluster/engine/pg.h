@@ -23,6 +23,8 @@ namespace armgate::cluster {
 
 struct Server;
 
+inline constexpr const char* kRulesNotice = "rules";
+
 // In this time a statement is answered, or the engine is taken for silent.
 inline constexpr Duration kStatementMax = std::chrono::seconds(5);
 
@@ -76,8 +78,12 @@ class PgConnection {
   // Several statements, for making tables.
   Result<void> run_script(const std::string& statements, Duration within);
 
-  // True if others have told something since.
-  bool take_notices();
+  // What others have told since: rows of the log, or (kRulesNotice) that they go by other rules.
+  struct Notices {
+    bool rows = false;
+    bool rules = false;
+  };
+  Notices take_notices();
   // To be waited for beside others; -1: there is none any more.
   int descriptor() const;
   // The five letters of the refusal (SQLSTATE) if the last statement was refused.

@@ -15,23 +15,33 @@ PgValue pg_array(const Values& values) {
 
 std::string place_of_rules(std::string_view hash) { return fmt::format("rules {}", hash); }
 
-Result<void> tell(PgConnection& connection, const ClusterKey& key, ReplicaId id, const RulesToShare::Own& own) {
-  std::vector<std::string> hashes;
-  for (const Hash128& hash : own.hashes) hashes.push_back(hash.hex());
-  const std::string& current = hashes.front();
+Result<void> add(PgConnection& connection, const ClusterKey& key, const RulesToShare::Own& own) {
+  const std::string hash = own.hash.hex();
   const auto fresh =
       connection.run("select from armgate.rules where hash = $1 and used > clock_timestamp() - interval '1 hour'",
-                     {pg_text(current)}, kStatementMax);
+                     {pg_text(hash)}, kStatementMax);
   if (!fresh) return fresh.error();
-  if (fresh->size() == 0) {
-    const std::string sealed = key.seal(own.document, place_of_rules(current));
-    const auto added = connection.run(
-        "insert into armgate.rules(hash, document) values ($1, $2) on conflict (hash) do update set used = clock_timestamp()",
-        {pg_text(current), pg_bytes(sealed)}, kStatementMax);
-    if (!added) return added.error();
+  if (fresh->size() > 0) return {};
+  const auto added = connection.run(
+      "insert into armgate.rules(hash, document) values ($1, $2) on conflict (hash) do update set used = clock_timestamp()",
+      {pg_text(hash), pg_bytes(key.seal(own.document, place_of_rules(hash)))}, kStatementMax);
+  if (!added) return added.error();
+  return {};
+}
+
+// All documents first: whoever is told of a hash may ask for it at once.
+Result<void> tell(PgConnection& connection, const ClusterKey& key, ReplicaId id, const std::vector<RulesToShare::Own>& all) {
+  std::vector<std::string> hashes;
+  for (const RulesToShare::Own& own : all) {
+    if (auto added = add(connection, key, own); !added) return added;
+    hashes.push_back(own.hash.hex());
   }
-  const auto told = connection.run("update armgate.replica set rules = $1::text[] where id = $2 and rules <> $1::text[]",
-                                   {pg_array(hashes), pg_number(id)}, kStatementMax);
+  const auto told = connection.run(
+      fmt::format(
+          "with told as (update armgate.replica set rules = $1::text[] where id = $2 and rules <> $1::text[] returning id) "
+          "select pg_notify('armgate', '{}') from told",
+          kRulesNotice),
+      {pg_array(hashes), pg_number(id)}, kStatementMax);
   if (!told) return told.error();
   return {};
 }
@@ -39,9 +49,7 @@ Result<void> tell(PgConnection& connection, const ClusterKey& key, ReplicaId id,
 Result<void> learn(PgConnection& connection, const ClusterKey& key, const Hash128& hash, RulesToShare& rules) {
   const auto found = connection.run("select document from armgate.rules where hash = $1", {pg_text(hash.hex())}, kStatementMax);
   if (!found) return found.error();
-  const auto document = found->size() == 0 ? std::nullopt : key.open(found->bytes(0, 0), place_of_rules(hash.hex()));
-  if (!document) return gateway_error(ErrorKind::Internal, "the rules of another replica cannot be opened with this key");
-  rules.learn(hash, *document);
+  rules.learn(hash, found->size() == 0 ? std::nullopt : key.open(found->bytes(0, 0), place_of_rules(hash.hex())));
   return {};
 }
 
@@ -61,10 +69,10 @@ Result<void> share_rules(PgConnection& connection, const ClusterKey& key, Replic
     const auto hash = Hash128::from_hex(rows->text(i, 0));
     if (!hash) continue;
     others.push_back(*hash);
-    if (rules.knows(*hash) || *hash == own.hashes.front()) continue;
+    if (rules.knows(*hash) || *hash == own.front().hash) continue;
     if (auto learned = learn(connection, key, *hash, rules); !learned) return learned;
   }
-  rules.use(own.hashes.front(), others);
+  rules.use(own.front().hash, others);
   return {};
 }
 

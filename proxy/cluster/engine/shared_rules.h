@@ -6,6 +6,7 @@
 // Threads   the engine's own.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,13 @@ namespace armgate::cluster {
 class RulesToShare {
  public:
   struct Own {
-    std::vector<Hash128> hashes;  // that it goes by, the current ones first
-    std::string document;         // of the current ones
+    Hash128 hash;
+    std::string document;
   };
   virtual ~RulesToShare() = default;
-  virtual Own own() = 0;
+  virtual std::vector<Own> own() = 0;  // that it goes by, the current ones first
   virtual bool knows(const Hash128& hash) const = 0;
-  virtual void learn(const Hash128& hash, const std::string& document) = 0;
+  virtual void learn(const Hash128& hash, std::optional<std::string> document) = 0;  // nothing: it cannot be had
   // Those were told, and the others go by these.
   virtual void use(const Hash128& told, const std::vector<Hash128>& others) = 0;
 };

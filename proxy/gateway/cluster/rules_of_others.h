@@ -20,9 +20,9 @@ class RulesOfOthers final : public cluster::RulesToShare {
   // `rules` must outlive it. `alert`: of rules that cannot be read here.
   RulesOfOthers(RulesInForce& rules, Alert alert);
 
-  Own own() override;
+  std::vector<Own> own() override;
   bool knows(const Hash128& hash) const override { return known_.contains(hash); }
-  void learn(const Hash128& hash, const std::string& document) override;
+  void learn(const Hash128& hash, std::optional<std::string> document) override;
   void use(const Hash128& told, const std::vector<Hash128>& others) override;
 
  private:

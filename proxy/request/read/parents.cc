@@ -64,11 +64,14 @@ struct ShownParent {
   policy::SharedBody body;
 };
 
-std::vector<ShownParent> reads_of(const policy::History& history, const Hash128& client) {
+// `by_patch`: a PATCH of the parent changes the resource, too.
+std::vector<ShownParent> reads_of(const policy::History& history, const Hash128& client, bool by_patch) {
   std::vector<ShownParent> reads;
   const policy::ClientRecord* record = history.client(client);
   if (record == nullptr) return reads;
-  const auto is_own = [&](const policy::Entry& e) { return replaces(e) && e.writer == client; };
+  const auto is_own = [&](const policy::Entry& e) {
+    return e.writer == client && (replaces(e) || (by_patch && e.cause == policy::Cause::Written));
+  };
   const policy::Entry* own = newest_before(history, UINT64_MAX, is_own);
   for (const policy::Observation& read : record->shown) {
     const bool is_after = own == nullptr || read.last_asked > own->number;
@@ -140,9 +143,10 @@ bool is_put_with_parent(const Parts& parts, const arm::ResourceId& resource, uin
 }
 
 void take_from_parents(const Parts& parts, const Client& client, const KeyedPlan& plan) {
+  const bool are_tags = plan.target.resource.type == arm::kTagsType;
   for (const std::string& id : parents_of(plan.target.resource)) {
-    auto reads = parts.shared.resources.ask(parts.shared.hasher.hash(id),
-                                            [&](const policy::History& history) { return reads_of(history, client.key); });
+    auto reads = parts.shared.resources.ask(
+        parts.shared.hasher.hash(id), [&](const policy::History& history) { return reads_of(history, client.key, are_tags); });
     if (reads.empty()) continue;
     parts.shared.resources.ask(plan.resource_key, [&](const policy::History& history) {
       std::erase_if(reads, [&](const ShownParent& read) { return is_taken(history, client.key, read); });

@@ -1,5 +1,5 @@
-// parents.h – what the parents of a resource tell of it, if it stands in their bodies: a subnet in its network, tags in what they
-// tag.
+// parents.h – what the parents of a resource tell of it, if it stands in their bodies: a subnet in its network, the tags of
+// anything in that.
 //
 // Why: ARM lets such a resource be read, made, changed and removed through its parent, and nothing of that stands in its own
 // history. Threads: any. No table is called under a mutex.

@@ -131,7 +131,8 @@ Change change_of(const Write& write, bool accepted) {
   Change change{write_key_of(write), nullptr, accepted};
   change.if_match = write.head().fields.get("If-Match");
   const bool is_meant = write.report().by_right || write.report().guard.ends_with(kForced);
-  change.knows_merges = write.plan.operation == arm::OperationKind::Put && (write.bases.knows_merges || is_meant);
+  const bool is_put = write.plan.operation == arm::OperationKind::Put;
+  change.knows_merges = write.bases.knows_merges || (is_put && is_meant);  // a PATCH means what it names
   const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
   const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
   if (!kept) return change;

@@ -41,14 +41,20 @@ TEST(Merge, Maps) {
   });
 }
 
-// Names of environment variables count with case where they are used: another spelling is another value.
-TEST(Merge, AKeyThatIsSpelledOtherwiseIsAChange) {
+// Names of environment variables count with case where they are used: another spelling may be another variable.
+TEST(Merge, AKeyThatIsSpelledOtherwiseIsNotMerged) {
   const auto with = [](std::string_view name, std::string_view tags) {
-    return fmt::format(R"({{"properties":{{"env":[{{"name":"{}","value":"1"}}]}},"tags":{{{}}}}})", name, tags);
+    return fmt::format(R"({{"env":[{{"name":"{}","value":"1"}}],"tags":{{{}}}}})", name, tags);
   };
+  constexpr std::string_view kRefused = "412, not merged: spelling";
+  const std::string foo = with("foo", ""), upper = with("FOO", ""), tagged = with("foo", R"("t":"1")"), none = R"({"tags":{}})";
+  const std::string both = with("FOO", R"("t":"1")"), other = with("Foo", "");
   expect_stories({
-      {"renamed beside a tag", with("foo", ""), with("FOO", ""), with("foo", R"("t":"1")"), with("FOO", R"("t":"1")")},
-      {"both renamed", with("foo", ""), with("FOO", ""), with("Foo", ""), "412 at /properties/env/[name=foo]/name"},
+      {"renamed beside a tag", foo, upper, tagged, kRefused},
+      {"both renamed", foo, upper, other, kRefused},
+      {"both added", none, both, foo, kRefused},
+      {"spelled as the write knows it", upper, both, tagged, "412, not merged: all-there"},
+      {"spelled otherwise by others", foo, tagged, upper, both},
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,22 @@ TEST_F(OfReplicas, FormerRulesCountUntilTheOthersCanKnowTheNewOnes) {
   told_and_learned(next, {});
   EXPECT_FALSE(locks_network());
   EXPECT_EQ(rules_->in_use().size(), 1u);
+}
+
+// As in one process: what was planned with rules waits for nobody who goes by others.
+TEST_F(OfReplicas, AnothersRulesCountUntilTheLastPlanThatWasMadeWithThemIsGone) {
+  begin_with(nothing());
+  told_and_learned(nothing(), {subnets_alone()});
+  for (const bool kept : {false, true}) {
+    std::optional<Planned> unfinished = *rules_->make_plan(arm::Method::Put, kSubnet);
+    told_and_learned(nothing(), {});
+    EXPECT_EQ(plan(arm::Method::Put)->kind, rules::PlanKind::Write) << kept;
+    EXPECT_EQ(rules_->in_use().size(), 2u) << "so that the other replicas know of it";
+    unfinished.reset();
+    EXPECT_EQ(plan(arm::Method::Put)->kind, rules::PlanKind::Pass);
+    told_and_learned(nothing(), {subnets_alone()});
+    plan(arm::Method::Put);  // kept for the second time
+  }
 }
 
 // Both change at the same time. Whoever looks later learns the other's, and takes the keys of both.

@@ -15,8 +15,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-class LivePatches : public testing::Test {
- protected:
+struct LivePatches {
+  static PipelineOptions declared() {
+    auto options = StageRig::default_options();
+    options.clients["one-actor"].actors = policy::Actors::Single;
+    return options;
+  }
+
   LivePatches() {
     rig.arm_lives([this](const arm::Request& request) { return serve(request); });
   }
@@ -53,92 +58,99 @@ class LivePatches : public testing::Test {
   int version = 1;
   bool fails_after_effect = false;
   std::string sent;
-
- private:
-  static PipelineOptions declared() {
-    auto options = StageRig::default_options();
-    options.clients["one-actor"].actors = policy::Actors::Single;
-    return options;
-  }
 };
 
-TEST_F(LivePatches, AClientThatHasReadIsComparedHoweverLongItOnlyWrites) {
+TEST(PatchMerged, AClientThatHasReadIsComparedHoweverLongItOnlyWrites) {
   for (const std::string client : {"ben", "one-actor"}) {
-    state["tags"] = {{"t", "1"}};
-    ++version;
-    read(client);
-    EXPECT_EQ(patches(client, R"({"tags":{"t":"1","b":"1"}})").head.status, 200);
-    rig.pass(std::chrono::minutes(20));
-    read("ann");
-    EXPECT_EQ(patches("ann", R"({"tags":{"t":"1","b":"1","a":"1"}})").head.status, 200);
-    const auto answer = patches(client, R"({"tags":{"t":"1","b":"1","c":"1"}})");
+    LivePatches arm;
+    arm.read(client);
+    EXPECT_EQ(arm.patches(client, R"({"tags":{"t":"1","b":"1"}})").head.status, 200);
+    arm.rig.pass(std::chrono::minutes(20));
+    arm.read("ann");
+    EXPECT_EQ(arm.patches("ann", R"({"tags":{"t":"1","b":"1","a":"1"}})").head.status, 200);
+    const auto answer = arm.patches(client, R"({"tags":{"t":"1","b":"1","c":"1"}})");
     EXPECT_EQ(answer.head.status, 200) << answer.body;
-    EXPECT_EQ(state["tags"].size(), 4u) << client << state.dump();
+    EXPECT_EQ(arm.state["tags"].size(), 4u) << client << arm.state.dump();
   }
 }
 
-TEST_F(LivePatches, WhatWasMergedIsNotTakenOutByItsClientsNextWrite) {
+TEST(PatchMerged, WhatWasMergedIsNotTakenOutByItsClientsNextWrite) {
   for (const bool whole : {false, true}) {
-    state["tags"] = {{"t", "1"}};
-    ++version;
-    for (const char* client : {"ann", "one-actor"}) read(client);
-    EXPECT_EQ(patches("ann", R"({"tags":{"t":"1","a":"1"}})").head.status, 200);
-    const auto merged = patches("one-actor", R"({"tags":{"t":"1","b":"1"}})");
+    LivePatches arm;
+    for (const char* client : {"ann", "one-actor"}) arm.read(client);
+    EXPECT_EQ(arm.patches("ann", R"({"tags":{"t":"1","a":"1"}})").head.status, 200);
+    const auto merged = arm.patches("one-actor", R"({"tags":{"t":"1","b":"1"}})");
     EXPECT_EQ(merged.head.fields.get("x-armgate-merged"), "1") << merged.body;
     // From the object that it has in hand.
-    Json in_hand = state;
+    Json in_hand = arm.state;
     in_hand["tags"] = {{"t", "1"}, {"b", "1"}, {"c", "1"}};
-    const auto next = whole ? rig.ask("one-actor", put(kScaleSet), in_hand.dump())
-                            : patches("one-actor", R"({"tags":{"t":"1","b":"1","c":"1"}})");
+    const auto next = whole ? arm.rig.ask("one-actor", put(kScaleSet), in_hand.dump())
+                            : arm.patches("one-actor", R"({"tags":{"t":"1","b":"1","c":"1"}})");
     EXPECT_EQ(next.head.status, 412) << whole << next.body;
-    EXPECT_TRUE(state["tags"].contains("a")) << whole << state.dump();
+    EXPECT_TRUE(arm.state["tags"].contains("a")) << whole << arm.state.dump();
     // One refusal: then it has read.
-    read("one-actor");
-    EXPECT_EQ(patches("one-actor", R"({"tags":{"t":"1","a":"1","b":"1","c":"1"}})").head.status, 200);
-    EXPECT_EQ(state["tags"].size(), 4u);
+    arm.read("one-actor");
+    EXPECT_EQ(arm.patches("one-actor", R"({"tags":{"t":"1","a":"1","b":"1","c":"1"}})").head.status, 200);
+    EXPECT_EQ(arm.state["tags"].size(), 4u);
   }
 }
 
-TEST_F(LivePatches, AMergedOneThatFailedAfterItsEffectIsKnownWhenItComesAgain) {
+TEST(PatchMerged, TwoThatReadAtTheSameTimeAreMergedHoweverOften) {
+  LivePatches arm;
+  for (int round = 0; round < 12; ++round) {
+    for (const char* client : {"ann", "ben"}) arm.read(client);
+    const Json before = arm.state["tags"];
+    for (const std::string client : {"ann", "ben"}) {
+      Json change{{"tags", before}};
+      change["tags"][client + std::to_string(round)] = "1";
+      const auto answer = arm.patches(client, change.dump());
+      EXPECT_EQ(answer.head.status, 200) << client << round << answer.body;
+    }
+    EXPECT_EQ(arm.state["tags"].size(), 3u + 2 * static_cast<size_t>(round));
+  }
+}
+
+TEST(PatchMerged, AMergedOneThatFailedAfterItsEffectIsKnownWhenItComesAgain) {
   for (const char* change : {R"({"tags":{"t":"2"}})", R"({"tags":{"t":"1","b":"1"}})"}) {
-    state["tags"] = {{"t", "1"}};
-    ++version;
-    for (const char* client : {"ann", "ben"}) read(client);
-    EXPECT_EQ(patches("ann", R"({"tags":{"t":"1","a":"1"}})").head.status, 200);
-    fails_after_effect = true;
-    EXPECT_EQ(patches("ben", change).head.status, 500);
-    const int applied = version;
-    const auto again = patches("ben", change);
+    LivePatches arm;
+    for (const char* client : {"ann", "ben"}) arm.read(client);
+    EXPECT_EQ(arm.patches("ann", R"({"tags":{"t":"1","a":"1"}})").head.status, 200);
+    arm.fails_after_effect = true;
+    EXPECT_EQ(arm.patches("ben", change).head.status, 500);
+    const int applied = arm.version;
+    const auto again = arm.patches("ben", change);
     EXPECT_EQ(again.head.status, 200) << again.body;
-    EXPECT_EQ(version, applied) << "it was done";
-    EXPECT_TRUE(state["tags"].contains("a"));
+    EXPECT_EQ(arm.version, applied) << "it was done";
+    EXPECT_TRUE(arm.state["tags"].contains("a"));
   }
 }
 
 // A PATCH adds identities, and leaves those that it does not name.
-TEST_F(LivePatches, IdentitiesAreAddedOneByOneByWhoIsAlone) {
-  read("ben");
+TEST(PatchMerged, IdentitiesAreAddedOneByOneByWhoIsAlone) {
+  LivePatches arm;
+  arm.read("ben");
   const auto adding = [](std::string_view id) {
     return fmt::format(R"({{"identity":{{"userAssignedIdentities":{{"{}":{{}}}}}}}})", id);
   };
-  EXPECT_EQ(patches("ben", adding("/b")).head.status, 200);
-  const auto second = patches("ben", adding("/c"));
+  EXPECT_EQ(arm.patches("ben", adding("/b")).head.status, 200);
+  const auto second = arm.patches("ben", adding("/c"));
   EXPECT_EQ(second.head.status, 200) << second.body;
-  EXPECT_EQ(state["identity"]["userAssignedIdentities"].size(), 3u);
-  fails_after_effect = true;
-  EXPECT_EQ(patches("ben", adding("/d")).head.status, 500);
-  const auto again = patches("ben", adding("/d"));
+  EXPECT_EQ(arm.state["identity"]["userAssignedIdentities"].size(), 3u);
+  arm.fails_after_effect = true;
+  EXPECT_EQ(arm.patches("ben", adding("/d")).head.status, 500);
+  const auto again = arm.patches("ben", adding("/d"));
   EXPECT_EQ(again.head.status, 200) << again.body;
 }
 
-TEST_F(LivePatches, WhoTakesAllIdentitiesAwayIsToldOfOnesItHasNotSeen) {
-  for (const char* client : {"ann", "ben"}) read(client);
-  EXPECT_EQ(patches("ann", R"({"identity":{"userAssignedIdentities":{"/b":{}}}})").head.status, 200);
+TEST(PatchMerged, WhoTakesAllIdentitiesAwayIsToldOfOnesItHasNotSeen) {
+  LivePatches arm;
+  for (const char* client : {"ann", "one-actor"}) arm.read(client);
+  EXPECT_EQ(arm.patches("ann", R"({"identity":{"userAssignedIdentities":{"/b":{}}}})").head.status, 200);
   const std::string none = R"({"identity":{"type":"None","userAssignedIdentities":null}})";
-  EXPECT_EQ(patches("ben", none).head.status, 412) << sent;
-  read("ben");
-  EXPECT_EQ(patches("ben", none).head.status, 200);
-  EXPECT_EQ(sent, none);
+  EXPECT_EQ(arm.patches("one-actor", none).head.status, 412) << arm.sent;
+  arm.read("one-actor");
+  EXPECT_EQ(arm.patches("one-actor", none).head.status, 200);
+  EXPECT_EQ(arm.sent, none);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ class Tagged {
       const size_t from = request.body.find(R"("tags":{)") + 8;
       tags = request.body.substr(from, request.body.find('}', from) - from);
     }
-    const bool alone = request.head.target.find("Microsoft.Resources/tags") != std::string::npos;
+    const bool alone = lower_text(request.head.target).find("microsoft.resources/tags") != std::string::npos;
     step.body = alone ? R"({"properties":{"tags":{)" + tags + "}}}" : network("", tags);
     return step;
   }
@@ -163,6 +163,16 @@ TEST(Parents, TagsThatWereReadWithTheirResourceCountForAWriteOfTheTags) {
     EXPECT_EQ(answer.head.status, 200) << answer.body;
     EXPECT_EQ(arm.tags, R"("base":"1","two":"1","one":"1")") << by_patch;
   }
+}
+
+// It knows what it has asked for since.
+TEST(Parents, TagsThatWereReadBeforeAPatchOfItsOwnAreNoBase) {
+  StageRig rig;
+  Tagged arm(rig);
+  rig.ask("one", get(kNetwork));
+  EXPECT_EQ(rig.ask("one", world::patch(kNetwork), R"({"tags":{"base":"1","one":"1"}})").head.status, 200);
+  EXPECT_EQ(rig.ask("one", put(kTags), R"({"properties":{"tags":{"base":"1","one":"2"}}})").head.status, 200);
+  EXPECT_EQ(arm.tags, R"("base":"1","one":"2")");
 }
 
 // One after the other, each having read what is there.

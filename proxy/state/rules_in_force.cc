@@ -88,7 +88,7 @@ RulesInForce::Current RulesInForce::current(Slot& slot) {
   return {slot.rules, slot.mode, slot.others, slot.made_under};
 }
 
-std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
+std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older(Whose whose) const {
   std::vector<std::shared_ptr<const rules::Ruleset>> all;
   if (!any_older_.load(std::memory_order_acquire)) return all;
   MutexLock lock(&mutex_);
@@ -96,6 +96,7 @@ std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() const {
   const Older* last = nullptr;
   for (const Older& one : older_) {
     if (last != nullptr && last->generation == one.generation) continue;
+    if (whose == Whose::Own && one.is_anothers) continue;
     if (auto rules = one.until_told ? one.until_told : one.rules.lock()) {
       all.push_back(std::move(rules));
       last = &one;
@@ -113,7 +114,7 @@ void RulesInForce::be_shared() {
 }
 
 std::vector<std::shared_ptr<const rules::RuleSource>> RulesInForce::in_use() const {
-  const auto overlapping = older();
+  const auto overlapping = older(Whose::Own);
   MutexLock lock(&mutex_);
   std::vector sources{current_->source()};
   for (const auto& rules : overlapping) sources.push_back(rules->source());
@@ -129,7 +130,8 @@ void RulesInForce::use_others(const Hash128& told, Others others) {
   if (others == *former) return;
   // Of writes that were planned with them.
   for (const auto& rules : *former) {
-    if (std::ranges::find(others, rules) == others.end()) older_.push_back({.generation = generation_++, .rules = rules});
+    if (std::ranges::find(others, rules) == others.end())
+      older_.push_back({.generation = generation_++, .rules = rules, .is_anothers = true});
   }
   others_ = others.empty() ? nullptr : std::make_shared<const Others>(std::move(others));
   for (Slot& slot : slots_) {

@@ -54,7 +54,7 @@ class RulesInForce {
   // ---- several replicas ----
   // From now on former rules count until use_others() says that the current ones were told.
   void be_shared();
-  // Of all that count, the current ones first.
+  // Of all that count and are this one's, the current ones first.
   std::vector<std::shared_ptr<const rules::RuleSource>> in_use() const;
   // The rules of other replicas, as they were after these (the hash of their source) had been told to them.
   void use_others(const Hash128& told, Others others);
@@ -78,6 +78,7 @@ class RulesInForce {
     uint64_t generation = 0;
     std::weak_ptr<const rules::Ruleset> rules{};         // a thread's copy, or another replica's
     std::shared_ptr<const rules::Ruleset> until_told{};  // the other replicas may not know what came after it
+    bool is_anothers = false;                            // which tells them itself: two that told each other's would never end
     bool counts() const { return until_told || !rules.expired(); }
   };
   struct Current {
@@ -98,7 +99,9 @@ class RulesInForce {
   Planned find_kept(Slot& slot, arm::Method method, std::string_view target);  // without a plan if there is none
   bool is_current(Slot& slot, const Current& made_under) const;
   void keep(Slot& slot, const Current& made_under, Kept plan);
-  std::vector<std::shared_ptr<const rules::Ruleset>> older() const;  // one of each generation that still counts
+  enum class Whose { Own, Anybodys };
+  // One of each generation that still counts.
+  std::vector<std::shared_ptr<const rules::Ruleset>> older(Whose whose = Whose::Anybodys) const;
 
   const Hasher hasher_;
   std::array<Slot, kSlots> slots_;

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "proxy/config/config.h"
+#include "rules/plan.h"
 
 namespace armgate {
 namespace {
@@ -26,9 +28,7 @@ TEST(ClusterConfiguration, WhatReplicasShouldHaveAlikeIsNoMatterOfTheMachine) {
   for (const auto& change : std::vector<std::function<void(Config&)>>{
            [](Config& c) { c.mode = rules::Mode::Observe; }, [](Config& c) { c.intercept = {"example.com"}; },
            [](Config& c) { c.history.think_max *= 2; }, [](Config& c) { c.cluster.sends_fenced = true; },
-           [](Config& c) {
-             c.rule_source = std::make_shared<const rules::RuleSource>();
-           },
+           [](Config& c) { c.rule_source = std::make_shared<const rules::RuleSource>(); },
            [](Config& c) { c.clients["ci"].actor = policy::Actors::Single; }}) {
     Config changed = one;
     change(changed);

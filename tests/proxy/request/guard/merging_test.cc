@@ -67,7 +67,8 @@ TEST(Merging, OfAChangeAroundArmgateItIsNotKnownWhenItCame) {
   arm_is_stale_and_shows(rig, "\"2\"", kWithA);
   const auto answer =
       rig.ask("one", put(kNetwork), R"({"location":"w","tags":{"team":"x","a":"9"},"properties":{"flowTimeoutInMinutes":4}})");
-  EXPECT_NE(answer.body.find("/tags/a has changed since, and not by a write whose answer armgate has seen."), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find("/tags/a has changed since, and not by a write whose answer armgate has seen."), std::string::npos)
+      << answer.body;
 }
 
 TEST(Merging, SwitchedOffAStaleWriteIsRefused) {

@@ -55,6 +55,7 @@ enum class Mutant {
   LongestWaiterFirst,           // whoever came first goes first, however often its client went already
   LowForEver,                   // what was used up once is used up
   // Of several processes that serve as one.
+  OwnRulesAlone,        // each goes by its own rules, whatever the others go by
   LedElsewhereIgnored,  // through another replica than its own a client is told the failure of what is sent again
   DeadHoldNothing,      // what a dead one had sent holds no keys
   ReadNotAwaited,       // what was read is delivered before the others can know

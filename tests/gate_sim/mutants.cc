@@ -51,6 +51,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::RefusalsShared, "refusals-shared", "fair-budgets", {"throttling"}, 100},
       {Mutant::LongestWaiterFirst, "longest-waiter-first", "fair-budgets", {"none"}, 100},
       {Mutant::LowForEver, "low-for-ever", "fair-budgets", {"none"}, 100},
+      {Mutant::OwnRulesAlone, "own-rules-alone", "tags", {"differing-rules"}, 60},
       {Mutant::LedElsewhereIgnored, "led-elsewhere-ignored", "late-failures", {"replicas"}, 60},
       {Mutant::DeadHoldNothing, "dead-hold-nothing", "readers", {"dying-replicas"}, 100},
       {Mutant::ReadNotAwaited, "read-not-awaited", "quick-counters", {"slow-engine"}, 60},

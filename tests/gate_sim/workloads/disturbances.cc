@@ -92,6 +92,12 @@ void three_replicas(WorldOptions& options, Rng&) {
   options.joining = seconds(5);
 }
 
+void replicas_with_differing_rules(WorldOptions& options, Rng& rng) {
+  three_replicas(options, rng);
+  options.log.way_max = milliseconds(5 + rng.below(300));
+  options.differing_rules = fewer_rules;
+}
+
 // What was sent to one that died is waited for when it comes again, until the others have found it dead.
 void three_mortal_replicas(WorldOptions& options, Rng&) {
   options.replicas = 3;
@@ -216,6 +222,10 @@ void reload(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 6, [](SimWorld& w) { w.use_rules(w.rng().chance(0.3) ? world_rules() : varied_rules(w.rng())); });
 }
 
+void roll_rules_out(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 12, [](SimWorld& w) { w.use_differing_rules(); });
+}
+
 void make_clocks_jump(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 4, [](SimWorld& w) {
     const auto minutes = static_cast<int64_t>(w.rng().below(600)) - 300;
@@ -274,6 +284,7 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
+      {"differing-rules", replicas_with_differing_rules, kCountedAlone, roll_rules_out, Drawn::ByNameOnly},
       {"few-bodies", few_bodies, {}, nullptr, Drawn::ByNameOnly},
       {"uneven-replicas", three_uneven_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"slow-engine", three_replicas_far_away, kCountedAlone, nullptr, Drawn::ByNameOnly},

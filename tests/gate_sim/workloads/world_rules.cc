@@ -51,4 +51,11 @@ std::vector<rules::Rule> varied_rules(Rng& rng) {
   return all;
 }
 
+std::vector<rules::Rule> fewer_rules(Rng& rng) {
+  std::vector<rules::Rule> some = varied_rules(rng);
+  const double missing = rng.unit();
+  std::erase_if(some, [&](const rules::Rule&) { return rng.chance(missing); });
+  return some;
+}
+
 }  // namespace armgate::world

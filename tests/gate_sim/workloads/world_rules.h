@@ -18,5 +18,7 @@ const rules::FactEntries& world_facts();
 // What an operator might make of them: parents taken out or put in, shorter or longer limits. Guards stay: a rule that does
 // not guard protects nobody, whatever was in force before it.
 std::vector<rules::Rule> varied_rules(Rng& rng);
+// Some of them, varied: of a replica beside one that has all.
+std::vector<rules::Rule> fewer_rules(Rng& rng);
 
 }  // namespace armgate::world

@@ -122,7 +122,7 @@ void Checkers::served(const SimLink& link) {
   const auto plan = rules::make_plan(*rules_, rules::Mode::Protect, head.method, head.target);
   if (!observed && plan && plan->kind == PlanKind::Write) {
     record.is_write = true;
-    record.is_guarded = plan->guarded && !head.fields.has("If-Match");
+    record.is_guarded = plan->guarded && !head.fields.has("If-Match") && !promised_.rules_differ;
     for (const auto& key : plan->keys) record.keys.push_back(key.id);
   }
   record.same_bytes =

@@ -66,8 +66,9 @@ inline constexpr std::string_view kOwnOperations = "/armgate-operations/";
 struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;
-  bool journal = false;  // P2 spans lives
-  Duration joining{};    // of several processes: how long until all know that a write stands in line
+  bool journal = false;       // P2 spans lives
+  Duration joining{};         // of several processes: how long until all know that a write stands in line
+  bool rules_differ = false;  // of several processes: whether ETags guard a type, or comparing does, each one's own rule says
   // Whether nothing could be recorded at some moment since then; null: nothing passes without a record.
   std::function<bool(TimePoint since)> is_out_of_reach{};
   std::map<std::string, ClientKind> kinds{};

@@ -73,6 +73,7 @@ class Gate {
   // In a cluster: it stands still for so long.
   void freeze(Duration how_long) { own_clock_.freeze(how_long); }
   GateClock& process() { return own_clock_; }
+  const cluster::Replica& replica() const { return *replica_; }  // in a cluster
 
  private:
   static std::unique_ptr<cluster::Replica> make_replica(const GateOptions& options);

@@ -49,6 +49,11 @@ class SimLog {
   // Who begins from now on finds no row up to that one.
   void forget_until(uint64_t number) { forgotten_ = number; }
   uint64_t newest() const { return rows_.size(); }
+  bool lives(cluster::ReplicaId id) const { return !lives_.at(id).dead && !lives_.at(id).left; }
+  // One way to the engine, or back.
+  Duration way(Rng& rng) const {
+    return Duration(static_cast<int64_t>(rng.below(static_cast<uint64_t>(faults_.way_max.count()))));
+  }
   // Of all that was ever told.
   size_t bytes() const;
 
@@ -71,7 +76,6 @@ class SimLog {
   size_t visible() const;
   cluster::EngineTime time() const;
   cluster::EngineTime time_of_row();
-  Duration way(Rng& rng) { return Duration(static_cast<int64_t>(rng.below(static_cast<uint64_t>(faults_.way_max.count())))); }
 
   SimClock& clock_;
   const LogFaults faults_;

@@ -39,6 +39,7 @@ SimWorld::SimWorld(WorldOptions options)
                  options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
                  options_.journal || options_.replicas > 0,
                  options_.joining,
+                 options_.differing_rules != nullptr,
                  is_out_of_reach(),
                  options_.kinds,
                  policy::HistoryLimits{}.think_max,
@@ -47,6 +48,7 @@ SimWorld::SimWorld(WorldOptions options)
                  {options_.budgets.fair}}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       log_(clock_, options_.log, options_.seed ^ 0x106),
+      shared_rules_(clock_, log_, options_.seed ^ 0x271e5),
       gate_(make_gate()) {
   for (size_t more = 1; more < options_.replicas; ++more) make_gate();
 }
@@ -64,7 +66,7 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
                       options_.results,
                       options_.budgets,
                       options_.replicas > 1 && gates_.size() % 3 == 0 ? 0 : options_.body_bytes_max,
-                      rules_in_force(),
+                      rules_of_new_replica(),
                       options_.poll_skipped,
                       options_.journal ? &journal_ : nullptr,
                       options_.replicas > 0 ? &log_ : nullptr};
@@ -78,6 +80,7 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
   // Of a single process all is over then (Checkers::life_ended).
   if (options_.replicas > 0) voice.cut_off = [this](const SimLink& link) { checkers_.left(link); };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
+  if (options_.differing_rules != nullptr) shared_rules_.join(*gates_.back());
   return gates_.back();
 }
 
@@ -217,9 +220,41 @@ void SimWorld::run() {
   check_empty();
 }
 
-std::shared_ptr<const rules::Ruleset> SimWorld::made_of(std::vector<rules::Rule> rules) const {
+std::shared_ptr<const rules::Ruleset> SimWorld::made_of(std::vector<rules::Rule> rules) {
+  auto source = std::make_shared<const rules::RuleSource>(rules::RuleSource{Hash128{0, ++rule_sets_}, ""});
   return std::make_shared<const rules::Ruleset>(std::move(rules), options_.errors, std::vector<rules::QueueTimeout>{},
-                                                options_.facts);
+                                                options_.facts, std::move(source));
+}
+
+std::shared_ptr<const rules::Ruleset> SimWorld::rules_of_new_replica() {
+  if (options_.differing_rules == nullptr) return rules_in_force();
+  return shared_rules_.add(gates_.empty() ? *rules_ : *made_of(options_.differing_rules(rng_)));
+}
+
+void SimWorld::use_rules_at(Gate& gate, const rules::Ruleset& rules) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "replica {} goes by other rules", gate.life());
+  ++tally_["rules of a replica replaced"];
+  checkers_.use_rules(rules_in_force());  // from now on what waits for what depends on more than these
+  gate.shared().use(shared_rules_.add(rules), options_.pipeline.mode, clock_);
+  shared_rules_.look_soon(gate);
+}
+
+// One always has all rules: what no replica protects nobody promises anything of. The next one has had them for a while before
+// the former loses some, because a replica protects what it has heard of.
+void SimWorld::use_differing_rules() {
+  const size_t drawn = rng_.below(gates_.size());
+  Gate& gate = *gates_[drawn];
+  if (handing_over_ != nullptr && (&gate == handing_over_ || drawn == complete_)) return;
+  const auto fewer = made_of(options_.differing_rules(rng_));
+  if (drawn != complete_) return use_rules_at(gate, *fewer);
+  complete_ = (drawn + 1 + rng_.below(gates_.size() - 1)) % gates_.size();
+  handing_over_ = &gate;
+  use_rules_at(*gates_[complete_], *rules_);
+  clock_.at(clock_.now() + std::chrono::seconds(15), [this, &gate, fewer] {
+    handing_over_ = nullptr;
+    use_rules_at(gate, *fewer);
+  });
 }
 
 void SimWorld::use_rules(std::vector<rules::Rule> rules) {

@@ -13,6 +13,7 @@
 
 #include "tests/support/checkers/checkers.h"
 #include "tests/support/world/gate.h"
+#include "tests/support/world/sim_rules.h"
 
 namespace armgate::world {
 
@@ -47,8 +48,10 @@ struct WorldOptions {
   bool journal = false;                     // what armgate was about outlives its process
   size_t replicas = 0;                      // armgates that serve as one, each request by another; 0: one that is alone
   LogFaults log;                            // of theirs
-  size_t body_bytes_max = 0;                // of two of three replicas, or of the one; 0: all have enough
-  Duration joining{};                       // see Promised
+  // What all replicas but the first go by; null: the same rules.
+  std::vector<rules::Rule> (*differing_rules)(Rng& rng) = nullptr;
+  size_t body_bytes_max = 0;  // of two of three replicas, or of the one; 0: all have enough
+  Duration joining{};         // see Promised
   Trace::Echo echo = Trace::Echo::Off;
 };
 
@@ -81,6 +84,8 @@ class SimWorld {
   // Ends what was begun, at most until `most` is over, then goes.
   void drain(Duration most, Duration down);
   void use_rules(std::vector<rules::Rule> rules);
+  // One replica goes by other rules from now on.
+  void use_differing_rules();
   // One replica of a cluster dies, and another begins; it cannot reach the engine; it stands still; nobody reaches the engine; its
   // standby is promoted; its clock is set forwards.
   void kill_replica(Duration down);
@@ -111,15 +116,21 @@ class SimWorld {
   SimClock clock_;
   Trace trace_;
   sim::SimArm arm_;
-  std::shared_ptr<const rules::Ruleset> made_of(std::vector<rules::Rule> rules) const;
+  std::shared_ptr<const rules::Ruleset> made_of(std::vector<rules::Rule> rules);
+  std::shared_ptr<const rules::Ruleset> rules_of_new_replica();
+  void use_rules_at(Gate& gate, const rules::Ruleset& rules);
   // A set of the caller's own, as armgate must forget its old one.
   std::shared_ptr<const rules::Ruleset> rules_in_force() const { return rules_->for_one_thread(); }
 
+  uint64_t rule_sets_ = 0;  // made so far
   std::shared_ptr<const rules::Ruleset> rules_;
   Checkers checkers_;
   SimUpstream upstream_;
   SimJournal journal_;
   SimLog log_;
+  SimRules shared_rules_;
+  size_t complete_ = 0;                       // the replica that has all rules
+  Gate* handing_over_ = nullptr;              // the one before, which has them still; null: there is none
   std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;

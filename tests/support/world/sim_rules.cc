@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.h"
+#include "tests/support/world/gate.h"
 
 namespace armgate::world {
 namespace {

@@ -10,10 +10,14 @@
 #include <memory>
 #include <vector>
 
-#include "tests/support/world/gate.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "rules/plan.h"
 #include "tests/support/world/sim_log.h"
 
 namespace armgate::world {
+
+class Gate;
 
 class SimRules {
  public:

@@ -169,10 +169,11 @@ void StageRig::arm_fails(std::string expected, Sent sent) {
   upstream_.steps.push_back(std::move(step));
 }
 
-void StageRig::arm_breaks_off(std::string expected, int status, std::string body, size_t arrives) {
+void StageRig::arm_breaks_off(std::string expected, int status, std::string body, size_t arrives, arm::Headers fields) {
   Step step;
   step.expected = std::move(expected);
   step.status = status;
+  step.fields = std::move(fields);
   step.body = std::move(body);
   step.breaks_at = arrives;
   upstream_.steps.push_back(std::move(step));

@@ -78,7 +78,7 @@ class StageRig {
   void arm(std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_takes(Duration duration, std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_fails(std::string expected, Sent sent);
-  void arm_breaks_off(std::string expected, int status, std::string body, size_t arrives);
+  void arm_breaks_off(std::string expected, int status, std::string body, size_t arrives, arm::Headers fields = {});
   void connections_take(Duration duration) { upstream_.connects = duration; }
   // For stories too long for a script: what ARM does after it.
   void arm_lives(std::function<Step(const arm::Request&)> answer) { upstream_.otherwise = std::move(answer); }

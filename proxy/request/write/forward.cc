@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "arm/etag.h"
@@ -12,9 +13,11 @@
 #include "proxy/request/client_gate.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
+#include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/leased_write.h"
 #include "proxy/request/queue/visibility.h"
+#include "proxy/request/read_again.h"
 #include "proxy/request/send_whole.h"
 #include "proxy/request/write/recover.h"
 
@@ -50,7 +53,8 @@ class WriteGate final : public ClientGate {
   Intent& intent_;
 };
 
-Task<Result<arm::Response>> send_once(const Write& write, Intent& intent, Attempts& attempts) {
+Task<Result<arm::Response>> send_once(const Write& write, Intent& intent, Attempts& attempts,
+                                      std::optional<arm::ResponseHead>& broken_off) {
   const Parts& parts = write.parts;
   apply_precondition(write.exchange.request.head.fields, attempts);
   WriteGate gate(write, intent, attempts);
@@ -58,7 +62,7 @@ Task<Result<arm::Response>> send_once(const Write& write, Intent& intent, Attemp
   limits.begin_by = connection_due(parts, write.client_wait.until());
   limits.answer_max = parts.shared.options.answer_timeout;
   limits.gate = &gate;
-  auto answer = co_await send_whole(parts, write.exchange.principal, write.exchange.request, limits);
+  auto answer = co_await send_whole(parts, write.exchange.principal, write.exchange.request, limits, &broken_off);
   if (answer || answer.error().sent != Sent::No) {
     if (attempts.sent == 0) attempts.first_sent = gate.begun().value_or(parts.clock.now());
     ++attempts.sent;
@@ -146,6 +150,48 @@ Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Respo
   co_return std::move(outcome);
 }
 
+// Of an answer that broke off, as far as its status tells it: ARM did nothing. 408 is also what comes of a request that it may
+// have taken.
+bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
+
+// ARM took it: that and the operation's URLs are known. A state that was to follow is read, and is told if it is the write's doing.
+Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
+  arm::Response answer{std::move(head), {}};
+  answer.head.fields.remove("Content-Encoding");
+  const bool had_state = answer.head.status != 202 && write.plan.operation != arm::OperationKind::Delete;
+  OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
+  if (had_state && read.method == arm::Method::Get) {
+    auto seen = co_await read_again(write.parts, write.head().host, std::move(read), write.authorization());
+    if (seen && seen->exists() && is_satisfied(write, *seen)) {
+      answer.body = std::move(seen->body);
+      if (!seen->etag.empty()) answer.head.fields.set("ETag", seen->etag);
+    }
+  }
+  Outcome outcome = final_outcome(write, answer, answer.body);
+  if (had_state && answer.body.empty() && outcome.tracking.by == arm::TrackedBy::Nothing)
+    outcome.tracking = tracked_by_resource(write.plan);
+  outcome.answer = std::move(answer);
+  write.report().reason = "answer-recovered-by-reading";
+  write.report().altered = true;
+  co_return std::move(outcome);
+}
+
+// The rest of ARM's answer was lost. What its head says counts all the same; an action's result cannot be had again.
+Task<Step<void>> after_broken_answer(const Write& write, Attempts& attempts, arm::ResponseHead head, const Error& error) {
+  write.report().upstream_error = error.context;
+  if (was_refused(head.status)) {
+    arm::Response refusal =
+        make_error(head.status, "ArmgateUpstreamBroken",
+                   fmt::format("ARM refused this, and its answer did not arrive whole: {}.", error.context));
+    const auto retry_after = head.fields.get("Retry-After");
+    if (!retry_after.empty()) refusal.head.fields.set("Retry-After", retry_after);
+    co_return co_await after_answer(write, attempts, std::move(refusal));
+  }
+  const bool had_result = write.plan.operation == arm::OperationKind::Action && head.status != 202;
+  if (!arm::is_success(head.status) || had_result) co_return co_await after_lost_answer(write, attempts, error);
+  co_return co_await accept_broken_off(write, std::move(head));
+}
+
 }  // namespace
 
 Task<Outcome> forward(const Write& write, Intent& intent) {
@@ -161,11 +207,14 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   while (true) {
     if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).ended();
     intent.set_phase(WritePhase::Again);
-    auto answer = co_await send_once(write, intent, attempts);
+    std::optional<arm::ResponseHead> broken_off;
+    auto answer = co_await send_once(write, intent, attempts, broken_off);
     intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)
       next = co_await after_answer(write, attempts, *std::move(answer));
+    else if (broken_off)
+      next = co_await after_broken_answer(write, attempts, *std::move(broken_off), answer.error());
     else
       next = co_await after_failure(write, attempts, answer.error());
     if (next) continue;

@@ -119,5 +119,65 @@ TEST(Forward, NothingWaitsForAConnectionForLongerThanItsClient) {
   EXPECT_TRUE(rig.seen().empty());
 }
 
+// ---- an answer of which only the head and a part of the body arrived ----
+
+constexpr const char* kBrokenOperation =
+    "https://management.azure.com/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/o?api-version=2024-07-01";
+const std::string kWantsFive = R"({"sku":{"capacity":5}})";
+const std::string kAsked = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Updating"}})";
+
+TEST(BrokenAnswer, OfAWriteThatArmTookIsAcceptedAndItsOperationHoldsTheResource) {
+  for (const size_t arrives : {size_t{0}, size_t{10}}) {
+    StageRig rig;
+    rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+    rig.arm_breaks_off(put(kScaleSet), 201, kAsked, arrives, {{"Azure-AsyncOperation", kBrokenOperation}});
+    rig.arm(get(kScaleSet), 200, etag("\"2\""), kAsked);
+    rig.ask("one", get(kScaleSet));
+    const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
+    EXPECT_EQ(answer.head.status, 201);
+    EXPECT_EQ(answer.body, kAsked);
+    EXPECT_EQ(answer.head.fields.get("Azure-AsyncOperation"), kBrokenOperation);
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+    EXPECT_EQ(rig.shared().op_leases.size(), 1u);
+  }
+}
+
+TEST(BrokenAnswer, OfADeleteThatArmTookIsAccepted) {
+  StageRig rig;
+  const std::string remove = "DELETE " + std::string(kScaleSet);
+  rig.arm_breaks_off(remove, 202, "null", 1, {{"Azure-AsyncOperation", kBrokenOperation}});
+  const auto answer = rig.ask("one", remove);
+  EXPECT_EQ(answer.head.status, 202);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(answer.head.fields.get("Azure-AsyncOperation"), kBrokenOperation);
+  EXPECT_EQ(rig.seen().size(), 1u) << "nothing is asked or sent again";
+}
+
+TEST(BrokenAnswer, OfAWriteIsEmptyWhereALookDoesNotShowWhatWasAskedFor) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm_breaks_off(put(kScaleSet), 200, kAsked, 10);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u) << "it may run unseen";
+}
+
+TEST(BrokenAnswer, OfARefusalIsTheRefusal) {
+  for (const int status : {400, 403, 409, 429}) {
+    StageRig rig;
+    rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+    rig.arm_breaks_off(put(kScaleSet), status, R"({"error":{"code":"Refused"}})", 10, {{"Retry-After", "7"}});
+    rig.ask("one", get(kScaleSet));
+    const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
+    EXPECT_EQ(answer.head.status, status);
+    EXPECT_TRUE(says(answer, "ArmgateUpstreamBroken"));
+    EXPECT_EQ(answer.head.fields.get("Retry-After"), "7");
+    EXPECT_EQ(rig.seen().size(), 2u) << "it is not sent again";
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::forward_test

@@ -20,6 +20,7 @@ enum class ErrorKind {
   TimedOut,     // a deadline passed
   Closed,       // the peer closed in an orderly way where more was due
   Reset,        // the connection broke
+  Busy,         // a limited number of something stayed in use: waiting helps
   Unreachable,  // no connection could be made (name, TCP or TLS)
   Untrusted,    // the peer's certificate did not verify
   Cancelled,    // our own shutdown or the client's leaving ended the work

@@ -197,13 +197,16 @@ void Gateway::close_listeners(Duration limit) {
 }
 
 void Gateway::abort(std::string_view why) {
-  for (const Store::Unfinished& write : common_->store->unfinished()) {
+  const auto tell = [this](std::string_view method, std::string_view resource, std::string_view client) {
     common_->log_line(LogLevel::Warning, "write-cut-off",
-                      {{"method", write.method},
-                       {"resource", write.resource},
-                       {"client", write.client},
+                      {{"method", method},
+                       {"resource", resource},
+                       {"client", client},
                        {"message", "whether it took effect is not known: read the resource"}});
-  }
+  };
+  for (const Store::Unfinished& write : common_->store->unfinished()) tell(write.method, write.resource, write.client);
+  for (const RunningActions::Action& action : common_->shared.running_actions.all())
+    tell("POST", action.resource, action.client);
   stop(why);
 }
 

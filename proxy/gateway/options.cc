@@ -39,6 +39,8 @@ net::ServerOptions listener(const Config& config, const std::string& address, ui
   options.session.idle_max = config.limits.idle_max;
   options.session.head_max = config.limits.head_max;
   options.session.body_max = config.limits.body_max;
+  options.connect_head_max = config.limits.head_max;
+  options.tunnel_connect_max = config.upstream.connect_max;
   options.tunnel_idle_max = config.limits.tunnel_idle_max;
   return options;
 }

@@ -36,7 +36,7 @@ Result<BodyDecoder::Step> BodyDecoder::feed(std::string_view input) {
   GATE_CHECK(state_ != State::Failed, "a message that broke is not read on");
   Step step;
   while (state_ != State::Done && step.consumed < input.size()) {
-    if (const char* limit = limit_reached()) return fail(ErrorKind::TooLarge, limit);
+    if (const auto limit = limit_reached()) return fail(ErrorKind::TooLarge, *limit);
     if (state_ == State::Content || state_ == State::ChunkContent) {
       if (!step.piece.empty()) break;
       take_content(input.substr(step.consumed), step);
@@ -45,7 +45,7 @@ Result<BodyDecoder::Step> BodyDecoder::feed(std::string_view input) {
       ++step.consumed;
     }
   }
-  if (const char* limit = limit_reached()) return fail(ErrorKind::TooLarge, limit);
+  if (const auto limit = limit_reached()) return fail(ErrorKind::TooLarge, *limit);
   step.done = done();
   return step;
 }
@@ -173,20 +173,21 @@ const char* BodyDecoder::take_trailer_byte(char c) {
   return c == '\n' ? nullptr : kBad;
 }
 
-const char* BodyDecoder::limit_reached() const {
+std::optional<std::string> BodyDecoder::limit_reached() const {
   if (extension_bytes_ > limits_.chunk_extension_bytes_max) {
     return "its chunk extensions are too long; send none";
   }
   if (trailer_bytes_ > limits_.trailer_bytes_max) {
     return "its trailers are too long; send none";
   }
-  if (!content_bytes_max_) return nullptr;
+  if (!content_bytes_max_) return std::nullopt;
   // A chunk or a length beyond the limit is refused by its announcement, before any of it is taken.
   const uint64_t announced = state_ == State::Content || state_ == State::ChunkContent ? left_ : 0;
   if (content_bytes_ > *content_bytes_max_ || announced > *content_bytes_max_ - content_bytes_) {
-    return "its content is longer than the limit; send less";
+    return fmt::format("its content is longer than {} bytes{}; send less", *content_bytes_max_,
+                       limits_.request_body_is_option ? " (limits.request_body_bytes)" : "");
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 Error BodyDecoder::fail(ErrorKind kind, std::string_view why) {

@@ -72,8 +72,8 @@ class BodyDecoder {
   const char* take_size_byte(char c);
   const char* take_extension_byte(char c);
   const char* take_trailer_byte(char c);
-  // The limit that the message is beyond, or nullptr.
-  const char* limit_reached() const;
+  // The limit that the message is beyond, if it is.
+  std::optional<std::string> limit_reached() const;
   Error fail(ErrorKind kind, std::string_view why);
 
   const Framing framing_;

@@ -104,7 +104,8 @@ arm::Response make_operation_failed(std::string_view resource, int status, std::
                   status, how, codes, resource));
 }
 
-arm::Response make_upstream_failure(const Error& error) {
+arm::Response make_upstream_failure(const Error& error, Duration retry_after) {
+  if (error.kind == ErrorKind::Busy) return make_busy(error.context + ".", retry_after);
   if (error.sent == Sent::No) {
     return make_error(502, "ArmgateUpstreamUnreachable", fmt::format("No request was sent: {}.", error.context));
   }

@@ -40,8 +40,8 @@ arm::Response make_outcome_unknown(std::string_view resource, std::string_view w
 // began has.
 arm::Response make_answer_not_kept(std::string_view resource, int status);
 arm::Response make_operation_failed(std::string_view resource, int status, std::string_view how, const arm::ErrorCodes& error);
-// 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
-arm::Response make_upstream_failure(const Error& error);
+// 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken; 503 ArmgateBusy where waiting helps.
+arm::Response make_upstream_failure(const Error& error, Duration retry_after);
 
 // Adds what was done to the answer as x-armgate-* fields.
 void explain(arm::ResponseHead& head, const Report& report);

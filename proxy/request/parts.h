@@ -33,6 +33,7 @@
 #include "proxy/state/recent_creations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
+#include "proxy/state/running_actions.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -148,6 +149,7 @@ struct SharedState {
   RunLeases run_leases;
   RecentCreations recent_creations;
   ObservedWrites observed;
+  RunningActions running_actions;
   OperationResults results;
   OwnedOperations owned;
   RemoteOperations remote_operations;  // of a cluster's other replicas

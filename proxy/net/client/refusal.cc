@@ -61,9 +61,8 @@ Refusal refuse_head(const Error& error, std::string_view head, const http::Limit
 Refusal refuse_body(const Error& error) {
   switch (error.kind) {
     case ErrorKind::TimedOut: return {408, "ArmgateRequestTimeout", "the request's content did not arrive in time"};
-    case ErrorKind::TooLarge:
-      if (error.source == ErrorSource::Gateway) return {503, kTooManyBodies, error.context};
-      return {413, "ArmgateContentTooLarge", error.context};
+    case ErrorKind::Busy: return {503, kTooManyBodies, error.context};
+    case ErrorKind::TooLarge: return {413, "ArmgateContentTooLarge", error.context};
     default: return {400, "ArmgateBadRequest", error.context};
   }
 }

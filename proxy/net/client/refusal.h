@@ -21,7 +21,7 @@ Refusal refuse_head(const Error& error, std::string_view head, const http::Limit
 
 inline constexpr std::string_view kTooManyBodies = "ArmgateTooManyBodies";
 
-// For content that could not be read. TooLarge on armgate's own account: there is no room for it now.
+// For content that could not be read. Busy: there is no room for it now.
 Refusal refuse_body(const Error& error);
 
 // The whole answer, closing the connection; without content for HEAD.

@@ -159,10 +159,13 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   slot.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
   InputBuffer input;
   size_t head_bytes = 0;
+  const TimePoint deadline = parts.clock.now() + options.connect_head_max;
   const bool whole = co_await read_first_head(stream, input, head_bytes);
   slot.leave_phase();
   if (!whole) {
     auto refusal = input.empty() ? std::nullopt : refuse_protocol(input.bytes().front());
+    const bool is_late = !input.empty() && parts.clock.now() >= deadline;
+    if (!refusal && is_late) refusal = refuse_head(client_error(ErrorKind::TimedOut, {}), {}, options.session.limits);
     if (refusal) co_return co_await refuse(stream, *std::move(refusal), {}, from);
     stream.close();
     co_return;

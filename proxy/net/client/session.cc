@@ -29,10 +29,9 @@ bool is_broken(const Result<size_t>& got) {
 Error client_left() { return client_error(ErrorKind::Closed, "the client closed the connection within a request"); }
 
 Error no_room(size_t bytes_max) {
-  return gateway_error(ErrorKind::TooLarge,
-                       fmt::format("the bodies of other requests take all {} bytes that armgate holds at once "
-                                   "(limits.request_bodies_total); send it again",
-                                   bytes_max));
+  return gateway_error(ErrorKind::Busy, fmt::format("the bodies of other requests take all {} bytes that armgate holds at once "
+                                                    "(limits.request_bodies_total); send it again",
+                                                    bytes_max));
 }
 
 }  // namespace
@@ -230,7 +229,8 @@ Task<Session::After> Session::refuse(Refusal refusal, const arm::RequestHead* he
 
 // Takes in and forgets what the client still sends, so that it reads our answer before it sees the connection end.
 Task<void> Session::linger() {
-  const TimePoint deadline = setup_.clock.now() + setup_.options.linger_max;
+  const TimePoint last = setup_.clock.now() + setup_.options.body_max;
+  TimePoint deadline = setup_.clock.now() + setup_.options.linger_max;
   const bool ends_first = link_.ends_with_connection();
   TimePoint until = ends_first ? deadline : setup_.clock.now() + setup_.options.close_first_max;
   if (ends_first) co_await stream_->shutdown(deadline);
@@ -238,6 +238,8 @@ Task<void> Session::linger() {
     input_.discard();
     const auto got = co_await input_.more(until);
     if (got && *got > 0 && setup_.clock.now() < until) {
+      // Many read nothing before all is sent.
+      if (ends_first && !draining_) until = deadline = std::min(last, setup_.clock.now() + setup_.options.linger_max);
       co_await let_others_run();  // however fast the client sends
       continue;
     }

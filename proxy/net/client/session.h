@@ -46,8 +46,9 @@ struct SessionOptions {
   Duration drain_quiet_max = std::chrono::seconds(2);         // within a request, while it drains
   Duration write_max = std::chrono::seconds(60);              // each piece of an answer
   Duration close_first_max = std::chrono::milliseconds(200);  // for the client to close first
-  Duration linger_max = std::chrono::seconds(2);              // for the client to take the end of its last answer
-  size_t early_bytes_max = 64 * 1024;                         // of later requests, while one is being served
+  Duration linger_max =
+      std::chrono::seconds(2);         // for the client to take the end of its last answer, since it last sent anything
+  size_t early_bytes_max = 64 * 1024;  // of later requests, while one is being served
 };
 
 struct SessionSetup {

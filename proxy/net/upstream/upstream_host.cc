@@ -156,8 +156,8 @@ Task<Result<void>> UpstreamHost::wait_in_line(TimePoint deadline, SendGate* gate
     co_return may_not_begin();
   }
   if ((signals & kFree) != 0) co_return Result<void>{};
-  co_return upstream_error(ErrorKind::TimedOut, Sent::No,
-                           fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
+  co_return gateway_error(ErrorKind::Busy, fmt::format("All {} connections to {} (upstream.connections_per_host) stayed in use",
+                                                       options_.connections_max, host_));
 }
 
 void UpstreamHost::end_late_waits() {

@@ -130,7 +130,7 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
     if (!answer) {
       report.upstream_error = answer.error().context;
       report.reason = "upstream-failure";
-      co_return make_upstream_failure(answer.error());
+      co_return make_upstream_failure(answer.error(), soon);
     }
     const bool failed = learn(parts, polled, form, asked, *answer);
     const Known after = operation.snapshot();

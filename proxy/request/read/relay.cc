@@ -77,7 +77,9 @@ bool is_safe(const Exchange& exchange) {
 // Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once. A request
 // that timed out or was cancelled is not sent again, nor one whose answer cannot be read.
 bool may_send_again(const Exchange& exchange, const Error& error) {
-  if (error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled || is_unreadable(error)) return false;
+  const bool is_final =
+      error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled || error.kind == ErrorKind::Busy;
+  if (is_final || is_unreadable(error)) return false;
   return error.sent == Sent::No || (is_safe(exchange) && error.sent == Sent::Maybe);
 }
 
@@ -157,7 +159,7 @@ arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPl
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
   }
   exchange.report.reason = "upstream-failure";
-  return make_upstream_failure(error);
+  return make_upstream_failure(error, parts.shared.options.retry_after);
 }
 
 // It was not sent, or nobody waits for the answer, and ARM has nothing to do with that.

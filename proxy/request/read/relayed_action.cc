@@ -9,7 +9,7 @@ namespace armgate {
 using Ending = SendingLedger::Ending;
 
 RelayedAction::RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client)
-    : clock_(parts.clock), state_(client.state), waiter_(exchange.executor) {
+    : parts_(parts), state_(client.state), waiter_(exchange.executor) {
   SendingLedger& ledger = state_->sendings();
   using Match = SendingLedger::Match;
   const auto found = ledger.match(arrival_of(parts, exchange, plan, client, link.presence()), &waiter_, 1, {});
@@ -20,6 +20,7 @@ RelayedAction::RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link,
   if (found.match == SendingLedger::Match::DoubtExpired) exchange.report.reason = "sent-again-after-doubt-expired";
   asking_ = found.asking;
   ledger.sent(asking_->sending);
+  running_ = parts.shared.running_actions.begin({plan.target.resource.id, client.label});
 }
 
 // Nothing was sent, or ARM refused it: forgotten.
@@ -29,7 +30,10 @@ RelayedAction::~RelayedAction() {
   state_->sendings().delivered(*asking_);
 }
 
-void RelayedAction::end(Ending ending) { state_->sendings().end(*asking_, std::move(ending), clock_.next_moment()); }
+void RelayedAction::end(Ending ending) {
+  parts_.shared.running_actions.end(running_);
+  state_->sendings().end(*asking_, std::move(ending), parts_.clock.next_moment());
+}
 
 void RelayedAction::in_doubt() {
   if (!asking_) return;

@@ -41,11 +41,12 @@ class RelayedAction {
  private:
   void end(SendingLedger::Ending ending);
 
-  Clock& clock_;
+  Parts& parts_;
   const std::shared_ptr<ClientState> state_;
   Waiter waiter_;  // nobody waits
   SendingLedger::Match match_ = SendingLedger::Match::New;
   std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
+  uint64_t running_ = 0;                         // among those that run
 };
 
 // The answer to an action was lost; `action`: if it is one on a resource.

@@ -111,7 +111,7 @@ Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Err
     co_return try_later(write, kClosing, "armgate-ends");
   write.report().upstream_error = error.context;
   if (is_lost) co_return co_await after_lost_answer(write, attempts, error);
-  if (++attempts.unreachable < kUnreachableMax) {
+  if (error.kind != ErrorKind::Busy && ++attempts.unreachable < kUnreachableMax) {
     const ClientWait::End end = co_await write.client_wait.pause(kUnreachablePause, ClientWait::AtClosing::Stop);
     if (end == ClientWait::End::Ready) co_return Step<void>();
     if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-before-sending");
@@ -119,7 +119,7 @@ Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Err
   }
   write.report().reason = "upstream-failure";
   write.report().altered = true;
-  co_return Outcome{Outcome::Kind::TryLater, make_upstream_failure(error), {}};
+  co_return Outcome{Outcome::Kind::TryLater, make_upstream_failure(error, write.parts.shared.options.retry_after), {}};
 }
 
 Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {

@@ -59,15 +59,23 @@ TEST(Answers, AStaleWriteIsToldEachMemberThatChanged) {
   EXPECT_NE(answer.body.find(R"("target":"/sku/capacity")"), std::string::npos) << answer.body;
 }
 
-// 502 where nothing was sent or the answer broke off, 504 where time ran out after something may have been.
+constexpr Duration kSoon = std::chrono::seconds(2);
+
+// 503 where waiting helps, 502 where nothing was sent or the answer broke off, 504 where time ran out after something may have been.
 TEST(Answers, AFailureOfTheUpstreamSaysWhetherARequestWasSent) {
-  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::TimedOut, Sent::No, "x"))), "ArmgateUpstreamUnreachable");
-  const auto late = make_upstream_failure(upstream_error(ErrorKind::TimedOut, Sent::Maybe, "x"));
+  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::TimedOut, Sent::No, "x"), kSoon)),
+            "ArmgateUpstreamUnreachable");
+  const auto late = make_upstream_failure(upstream_error(ErrorKind::TimedOut, Sent::Maybe, "x"), kSoon);
   EXPECT_EQ(late.head.status, 504);
   EXPECT_EQ(code_of(late), "ArmgateUpstreamTimeout");
-  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Maybe, "x"))), "ArmgateUpstreamBroken");
-  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Answered, "x"))), "ArmgateUpstreamBroken");
-  const auto unreadable = make_upstream_failure(upstream_error(ErrorKind::BadInput, Sent::Maybe, "x"));
+  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Maybe, "x"), kSoon)), "ArmgateUpstreamBroken");
+  EXPECT_EQ(code_of(make_upstream_failure(upstream_error(ErrorKind::Reset, Sent::Answered, "x"), kSoon)),
+            "ArmgateUpstreamBroken");
+  const auto busy = make_upstream_failure(gateway_error(ErrorKind::Busy, "All are in use"), kSoon);
+  EXPECT_EQ(code_of(busy), "ArmgateBusy");
+  EXPECT_EQ(busy.head.status, 503);
+  EXPECT_EQ(busy.head.fields.get("Retry-After"), "2");
+  const auto unreadable = make_upstream_failure(upstream_error(ErrorKind::BadInput, Sent::Maybe, "x"), kSoon);
   EXPECT_EQ(code_of(unreadable), "ArmgateUpstreamBroken");
   EXPECT_NE(unreadable.body.find("ARM's answer cannot be read: x."), std::string::npos) << unreadable.body;
 }

@@ -224,7 +224,8 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   const int fd = connect();
   send_text(fd, "CONN");
   settle();
-  clock_.advance(std::chrono::seconds(11));
+  clock_.advance(options_.connect_head_max + std::chrono::seconds(1));
+  EXPECT_THAT(converse(fd, "", "}"), StartsWith("HTTP/1.1 408"));
   run_until([this] { return counter_.open == 0; });
 }
 

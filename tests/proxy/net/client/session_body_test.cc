@@ -40,6 +40,21 @@ TEST_F(SessionBodyTest, ABodyThatFindsNoRoomIsRefusedWhileWhatHasArrivedGoesOn) 
   EXPECT_EQ(bodies_.held(), bodies_.bytes_max());
 }
 
+TEST_F(SessionBodyTest, ARefusalReachesAClientThatReadsOnlyOnceAllIsSent) {
+  begin();
+  send_text(client_, "PUT /a HTTP/1.1\r\n" + std::string(kBodyHost) + "Content-Length: 999999999\r\n\r\n");
+  settle();
+  for (int i = 0; i < 8; ++i) {
+    clock_.advance(options_.linger_max * 3 / 4);
+    send_text(client_, "some more of it");
+    settle();
+    ASSERT_FALSE(ended_) << i;
+  }
+  EXPECT_THAT(converse(client_, "", "}}"), StartsWith("HTTP/1.1 413"));
+  clock_.advance(options_.linger_max);
+  run_until([this] { return ended_; });
+}
+
 TEST_F(SessionBodyTest, WhatArrivedOfABodyIsGivenBackWhenItsClientLeaves) {
   begin();
   send_text(client_,

@@ -262,8 +262,8 @@ int run_service(const Config& config, LoadAgain load_again) {
   announce(gateway);
   check_descriptors(gateway);
   gateway.run();
-  end_soon(kExitDone);
-  gateway.leave(kExitDone);
+  end_soon({kExitDone});
+  gateway.leave({kExitDone});
 }
 
 }  // namespace armgate

@@ -13,6 +13,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
+#include "proxy/gateway/ending.h"
 #include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"
 #include "proxy/gateway/parent.h"
@@ -217,11 +218,11 @@ void Gateway::stop(std::string_view why) {
   for (auto& loop : loops_) loop->stop();
 }
 
-void Gateway::leave(int exit_code) {
+void Gateway::leave(Ending ending) {
   if (common_->cluster) common_->cluster->leave();
   common_->store.reset();  // the last records are written
   common_->log.reset();    // and the last lines
-  std::_Exit(exit_code);
+  end_now(ending);
 }
 
 }  // namespace armgate

@@ -28,6 +28,7 @@ enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 class Admin;
 class EventLoop;
+struct Ending;
 struct GatewayCommon;
 
 class Gateway {
@@ -60,7 +61,7 @@ class Gateway {
 
   // Ends the process, after run() or join(). Watchers of operations, keepers of reservations and exchanges that were aborted
   // are parked in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
-  [[noreturn]] void leave(int exit_code);
+  [[noreturn]] void leave(Ending ending);
 
  private:
   void close_listeners(Duration limit);

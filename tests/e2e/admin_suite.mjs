@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import path from "node:path";
 import { curl } from "./curl.mjs";
-import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { changeConfig, freePort, run, sleep, withinSeconds } from "./harness.mjs";
 import { samples } from "./samples.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
@@ -140,6 +140,18 @@ export const tests = {
     assert.equal(metrics[`armgate_arm_remaining_requests${whose},budget="subscription-reads"}`], 41);
     assert.ok(metrics[`armgate_arm_come_again_seconds${whose}}`] > 60);
     assert.equal(metrics['armgate_budgets_ignored_total{why="unreadable"}'], 1);
+  },
+
+  "armgate unlock that meets another server than armgate says so": async (world) => {
+    const { gateway } = await startWithScaleSet(world, "0");
+    const server = http.createServer((_, response) => response.writeHead(404, { "Content-Type": "text/html", "Content-Length": 15 }).end("<!DOCTYPE html>"));
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    changeConfig(gateway, (config) => { config.listen.admin = `127.0.0.1:${server.address().port}`; });
+    const done = await askService(world, gateway, "unlock", SCALE_SET);
+    server.close();
+    assert.equal(done.code, 3);
+    assert.match(done.stderr, /no answer from .* \(listen\.admin\): it answers 404; is armgate running/);
+    assert.doesNotMatch(done.stderr, /DOCTYPE/);
   },
 
   "armgate unlock lets the next write go on, and says so in an alert": async (world) => {

@@ -151,8 +151,11 @@ void Gateway::log_line(LogLevel level, std::string_view name, Log::Fields fields
 
 size_t Gateway::use(const Config& changed) {
   common_->use(changed);
+  common_->reload_good = true;
   return common_->shared.rules.draining();
 }
+
+void Gateway::note_refused_reload() { common_->reload_good = false; }
 
 void Gateway::run() {
   if (ports_.admin != 0) sample();

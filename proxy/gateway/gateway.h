@@ -49,6 +49,7 @@ class Gateway {
   // Its rules and its mode, for the requests that arrive from now on; unfinished writes keep what they were planned with. All
   // other options stay as they are. Gives how many sets of rules of before still count for that reason. Any thread.
   size_t use(const Config& changed);
+  void note_refused_reload();  // until the next use(); any thread
 
   void run();
   void start();

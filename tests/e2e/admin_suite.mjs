@@ -1,5 +1,6 @@
 // The admin listener: is it alive, is it ready, what has it counted, who runs and who waits. Asked by curl, Node and `armgate status`.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { curl } from "./curl.mjs";
@@ -47,6 +48,22 @@ export const tests = {
     assert.equal(await draining(), 1);
     assert.equal((await patchTags(world, gateway, "second", { second: "1" })).status, 200);  // it has waited for the first
     assert.equal(await draining(), 0);
+  },
+
+  "a reload that was refused is told until one is taken": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "0");
+    const config = readFileSync(gateway.configFile, "utf8");
+    const reload = async (text, event) => {
+      const before = gateway.process.log.length;
+      writeFileSync(gateway.configFile, text);
+      gateway.process.child.kill("SIGHUP");
+      await waitFor("the reload", async () => gateway.process.log.slice(before).includes(`"event":"${event}"`));
+      writeFileSync(gateway.configFile, config);
+      return [samples((await ask("/metrics")).text).armgate_reload_good, /reload \(SIGHUP\) was refused/.test((await askStatus(world, gateway)).stdout.toString())];
+    };
+    assert.equal(samples((await ask("/metrics")).text).armgate_reload_good, 1);
+    assert.deepEqual(await reload('{"mode": "protekt"}', "reload-refused"), [0, true]);
+    assert.deepEqual(await reload(config, "reloaded"), [1, false]);
   },
 
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {

@@ -91,7 +91,7 @@ Result<void> check_presence(const std::filesystem::path& root, std::string_view 
   if (!failure) return bad_input(fmt::format("{} is not there; make it with `{}`", root.string(), init_command));
   return bad_input(
       fmt::format("{} cannot be reached: {}; run as the user who made it, or let others into its directory "
-                  "(chmod 755: the key in it stays readable by its owner alone)",
+                  "(chmod 711: the key in it stays readable by its owner alone)",
                   root.string(), failure.message()));
 }
 
@@ -130,8 +130,10 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
     for (const auto& file : {files.root, files.intermediate, files.key}) {
       std::error_code ignored;
       if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
-        return bad_input(
-            fmt::format("{} exists already; tools may trust it. Replace it only on purpose, with --force", file.string()));
+        return bad_input(fmt::format(
+            "{} exists already, and can be used as it is: `armgate ca path` prints what tools must trust. Replace it "
+            "only on purpose, with --force: they trust the old one",
+            file.string()));
       }
     }
   }

@@ -4,9 +4,9 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "certs/certificate.h"
@@ -14,6 +14,8 @@
 
 namespace armgate::certs {
 namespace {
+
+constexpr auto kDaysMin = std::chrono::days(30);  // to replace it, and to let all tools trust the new one
 
 std::string subject_of(const X509* certificate) {
   const BioHandle memory(BIO_new(BIO_s_mem()));
@@ -58,10 +60,22 @@ CertificateHandle try_certificate(const std::filesystem::path& file) {
   return certificate ? *std::move(certificate) : nullptr;
 }
 
-// Whether the key is where no one but its owner gets at it, and the owner is somebody else.
-bool is_anothers(const std::filesystem::path& key) {
+std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const std::filesystem::path& directory, WallTime now,
+                                             std::string_view init_command) {
+  std::vector<AuthorityWarning> warnings;
+  const auto left = facts.intermediate ? facts.intermediate->until - now : Duration::max();
+  if (left < kDaysMin) {
+    warnings.push_back({fmt::format("{} is valid for {} more days", files_in(directory).root.string(),
+                                    std::chrono::floor<std::chrono::days>(left).count()),
+                        fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)});
+  }
   struct stat status {};
-  return ::stat(key.c_str(), &status) == 0 && whose_secret(status, this_process()) == SecretOf::Another;
+  const bool is_others_too = ::stat(directory.c_str(), &status) == 0 && (status.st_mode & 0022) != 0;
+  if (is_others_too) {
+    warnings.push_back({fmt::format("others may write to {}, and put an authority of their own there", directory.string()),
+                        fmt::format("`chmod go-w {}`", directory.string())});
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -97,8 +111,9 @@ AuthorityFacts look_at_authority(const std::filesystem::path& directory, const s
   const auto intermediate = try_certificate(files.intermediate);
   if (!intermediate) return facts;
   facts.intermediate = facts_of(intermediate.get());
+  facts.warnings = warnings_about(facts, directory, now, init_command);
   facts.hosts = permitted_names(intermediate.get());
-  if (is_anothers(files.key)) {
+  if (is_secret_of_another(files.key)) {
     facts.key = KeyState::OfAnotherUser;
   } else if (const auto key = load_key(directory, intermediate.get(), init_command)) {
     facts.key = KeyState::Good;

@@ -33,6 +33,12 @@ enum class KeyState {
   Refused,        // the fault says why
 };
 
+// What armgate would run with, but nobody should for long.
+struct AuthorityWarning {
+  std::string text;
+  std::string remedy;
+};
+
 // As much of the authority in a directory as could be read.
 struct AuthorityFacts {
   std::optional<CertificateFacts> root;
@@ -40,6 +46,7 @@ struct AuthorityFacts {
   std::vector<std::string> hosts;  // that the intermediate may sign for, each with all names below it
   KeyState key = KeyState::Refused;
   std::string fault;  // why armgate would not run with it; empty if it would
+  std::vector<AuthorityWarning> warnings;
 };
 // `hosts`, `now` and `init_command` as for load_authority().
 AuthorityFacts look_at_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,

@@ -28,8 +28,11 @@ class Descriptor {
   int fd_;
 };
 
+// A disk that is full or broken is no fault of what was asked for.
 Error bad_file(const char* verb, const std::filesystem::path& file) {
-  return gateway_error(ErrorKind::BadInput, fmt::format("cannot {} {}: {}", verb, file.string(), std::strerror(errno)));
+  const bool is_disks = errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EFBIG;
+  return gateway_error(is_disks ? ErrorKind::Internal : ErrorKind::BadInput,
+                       fmt::format("cannot {} {}: {}", verb, file.string(), std::strerror(errno)));
 }
 
 bool write_whole(int fd, std::string_view content) {
@@ -142,21 +145,22 @@ SecretOf whose_secret(const struct stat& status, const Reader& reader) {
   return reader.user == 0 ? SecretOf::Many : SecretOf::Another;  // root owns it, and gave it to others
 }
 
+bool is_secret_of_another(const std::filesystem::path& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && whose_secret(status, this_process()) == SecretOf::Another;
+}
+
 Result<std::string> read_secret_file(const std::filesystem::path& file) {
   const Reader reader = this_process();
-  const auto refused = [&](std::string_view why, std::string_view remedy) {
-    const char* in_a_pod = reader.user == 0 ? "" : "; for a Secret in a pod: defaultMode 0440 and securityContext.fsGroup";
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("{} {}; run: {} {}{}", file.string(), why, remedy, file.string(), in_a_pod));
-  };
+  const char* in_a_pod = reader.user == 0 ? "" : "; for a Secret in a pod: defaultMode 0440 and securityContext.fsGroup";
+  // To give it to this user is no remedy: its owner could not read it any more.
   const auto of_another = [&](uid_t owner) {
-    if (reader.user == 0) {  // whose it is could not read it any more
-      return gateway_error(ErrorKind::BadInput, fmt::format("{} belongs to user {}, armgate runs as root; run it as that user: "
-                                                            "sudo -u '#{}' armgate ...",
-                                                            file.string(), owner, owner));
-    }
-    return refused(fmt::format("belongs to user {}, armgate runs as user {}", owner, reader.user),
-                   fmt::format("chown {}", reader.user));
+    const std::string as_owner = reader.user == 0 ? fmt::format(": sudo -u '#{}' armgate ...", owner) : "";
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("{} belongs to user {}, armgate runs as {}; run it as that user{}, or name a file of this "
+                    "user's own{}",
+                    file.string(), owner, reader.user == 0 ? "root" : fmt::format("user {}", reader.user), as_owner, in_a_pod));
   };
   struct stat status {};
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -173,7 +177,9 @@ Result<std::string> read_secret_file(const std::filesystem::path& file) {
     case SecretOf::Another: return of_another(status.st_uid);
     case SecretOf::Many: break;
   }
-  return refused(fmt::format("is a secret, but its mode {:04o} lets others at it", status.st_mode & 07777), "chmod 600");
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("{0} is a secret, but its mode {1:04o} lets others at it; run: chmod 600 {0}{2}",
+                                   file.string(), status.st_mode & 07777, in_a_pod));
 }
 
 }  // namespace armgate::certs

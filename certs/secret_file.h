@@ -53,6 +53,9 @@ enum class SecretOf {
 // Kubernetes hands out Secrets, root:root to a pod without an fsGroup. Then it is the secret of a reader in that group.
 SecretOf whose_secret(const struct stat& status, const Reader& reader);
 
+// Whether the file is there and somebody else's secret.
+bool is_secret_of_another(const std::filesystem::path& file);
+
 // As read_file, but refuses a file that is not a secret of this process.
 Result<std::string> read_secret_file(const std::filesystem::path& file);
 

@@ -93,6 +93,7 @@ class Findings {
   explicit Findings(const Config& config) : source_(place_of(config)) {}
 
   void fault(std::string pointer, std::string message) { add(found_.faults, std::move(pointer), std::move(message)); }
+  void warning(std::string pointer, std::string message) { add(found_.warnings, std::move(pointer), std::move(message)); }
   void not_looked_at(std::string pointer, const std::string& why) {
     add(found_.notices, std::move(pointer), fmt::format("not looked at: {}; {}", why, kRunNeedsIt));
   }
@@ -134,6 +135,7 @@ void look_at_authority(const Config& config, WallTime now, Findings& findings) {
   }
   auto facts = certs::look_at_authority(config.ca.directory, config.intercept, now, ca_init_command(config));
   if (!facts.fault.empty()) return findings.fault(kPointer, std::move(facts.fault));
+  for (const auto& [text, remedy] : facts.warnings) findings.warning(kPointer, fmt::format("{}; {}", text, remedy));
   if (facts.key == certs::KeyState::OfAnotherUser) {
     findings.not_looked_at(kPointer, fmt::format("{} is private to another user", files.key.string()));
   }
@@ -159,15 +161,10 @@ void look_at_journal(const Config& config, Findings& findings) {
   findings.obstacle(kPointer, *obstacle);
 }
 
-bool is_secret_of_another(const fs::path& file) {
-  struct stat status {};
-  return stat_of(file, status) && certs::whose_secret(status, certs::this_process()) == certs::SecretOf::Another;
-}
-
 // `load`: as the start reads it.
 template <class Load>
 void look_at_secret(const char* pointer, const fs::path& file, Load load, Findings& findings) {
-  if (is_secret_of_another(file))
+  if (certs::is_secret_of_another(file))
     return findings.not_looked_at(pointer, fmt::format("{} is private to another user", file.string()));
   if (const auto secret = load(file); !secret) findings.fault(pointer, secret.error().context);
 }

@@ -26,8 +26,9 @@ nlohmann::ordered_json faults_as_json(const rules::FaultList& faults) {
   return all;
 }
 
-rules::FaultList warnings_of(const Config& config) {
+rules::FaultList warnings_of(const Config& config, const FileFindings& files) {
   auto warnings = warnings_about_options(config);
+  std::ranges::copy(files.warnings, std::back_inserter(warnings));
   std::ranges::copy(config.rule_warnings, std::back_inserter(warnings));
   std::ranges::move(rules::warnings_about(config.rules), std::back_inserter(warnings));
   std::ranges::move(rules::warnings_about_types(config.rules, config.facts), std::back_inserter(warnings));
@@ -47,6 +48,7 @@ FileFindings findings_of(const LoadedConfig& loaded, const CliContext& context) 
   };
   std::erase_if(all.faults, is_told);
   std::erase_if(all.notices, is_told);
+  std::erase_if(all.warnings, is_told);
   all.faults.insert(all.faults.begin(), loaded.faults.begin(), loaded.faults.end());
   return all;
 }
@@ -57,7 +59,7 @@ int check_as_json(const LoadedConfig& loaded, const CliContext& context) {
   const rules::FaultList& faults = found.faults;
   told["notices"] = faults_as_json(found.notices);
   if (faults.empty()) {
-    told["warnings"] = faults_as_json(warnings_of(loaded.config));
+    told["warnings"] = faults_as_json(warnings_of(loaded.config, found));
     told["mode"] = rules::to_text(loaded.config.mode);
     told["proxy"] = loaded.config.listen.proxy;
     told["rules"] = loaded.config.rules.size();
@@ -78,7 +80,7 @@ int check(const Asked& asked, const CliContext& context) {
   if (!tell_faults(files.faults, context)) return kExitBadInput;
   context.err << adopt_environment_proxy(config, context.environment);
   for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
-  const rules::FaultList warnings = warnings_of(config);
+  const rules::FaultList warnings = warnings_of(config, files);
   for (rules::Fault warning : warnings) {
     warning.message.insert(0, "warning: ");
     fmt::print(context.err, "{}\n", rules::to_text(warning));

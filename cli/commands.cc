@@ -156,7 +156,11 @@ int ca_untrust(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   const auto directory = find_directory(asked, *config, context);
-  if (!directory) return fail(context, directory.error());
+  if (!directory) {
+    return fail(context, gateway_error(directory.error().kind, directory.error().context +
+                                                                   "; if the authority is gone for good, `armgate ca untrust "
+                                                                   "--all` takes all of armgate's roots away"));
+  }
   return report(context, untrust_authority(context.trust, *directory));
 }
 

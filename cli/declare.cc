@@ -41,8 +41,7 @@ class Flags {
     command.add_option("--mode", asked_.mode, "In place of the configured mode")->type_name("TEXT:{protect,observe,off}");
   }
   void authority_directory(CLI::App& command) const {
-    command.add_option("--directory", asked_.ca_directory, "Where it is kept, in place of the configured ca.directory")
-        ->type_name(kDirectory);
+    path(command, "--directory", asked_.ca_directory, "Where it is kept, in place of the configured ca.directory", kDirectory);
   }
   CLI::Option* resource(CLI::App& command, const std::string& text) const {
     return command.add_option("resource", asked_.resource, text)->transform([](const std::string& given) {
@@ -57,11 +56,15 @@ class Flags {
   static CLI::Validator given() {
     return {[](const std::string& value) { return value.empty() ? std::string("it is empty") : std::string(); }, ""};
   }
+  // A flag that takes a file, or a directory; several of them into a vector.
+  template <class Value>
+  static CLI::Option* path(CLI::App& command, const std::string& name, Value& value, const std::string& text,
+                           const char* kind = kFile) {
+    return command.add_option(name, value, text)->check(given())->type_name(kind);
+  }
 
  private:
-  void config(CLI::App& command, const std::string& text) const {
-    command.add_option("--config", asked_.config, text)->check(given())->type_name(kFile);
-  }
+  void config(CLI::App& command, const std::string& text) const { path(command, "--config", asked_.config, text); }
 
   Asked& asked_;
   std::string default_config_;
@@ -85,9 +88,9 @@ Commands declare_service(CLI::App& app, Asked& asked, const Flags& flags) {
           "unknown (default, unless the configuration says otherwise of that name); single: one process that builds each write on what it "
           "read last; or many")
       ->check(CLI::IsMember({"unknown", "single", "many"}));
-  exec->add_option("--log", asked.log_file, "Write armgate's log to this file")->type_name(kFile);
+  Flags::path(*exec, "--log", asked.log_file, "Write armgate's log to this file");
   exec->footer(
-      "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
+      "Its exit code is the command's; what a signal killed, it dies of likewise (to a shell, 128 plus the signal); 127 or 126 if it cannot be found or "
       "run; 125 if armgate could not start.");
 
   CLI::App* env = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
@@ -116,18 +119,13 @@ Commands declare_explain(CLI::App& app, Asked& asked, const Flags& flags) {
       "explain", "Say what would be done about a request, and why: armgate explain PUT https://management.azure.com/...");
   command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
-  command->add_option("--body", asked.body_file, "A file with the request's body; -: standard input")->type_name(kFile);
-  command
-      ->add_option(
-          "--shown", asked.shown_files,
-          "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
-      ->type_name(kFile)
+  Flags::path(*command, "--body", asked.body_file, "A file with the request's body; -: standard input");
+  Flags::path(
+      *command, "--shown", asked.shown_files,
+      "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--there", asked.there_file,
-          "A file with what is there now, or 404: says whether the write is sent, merged or refused, and at which members")
-      ->type_name(kFile);
+  Flags::path(*command, "--there", asked.there_file,
+              "A file with what is there now, or 404: says whether the write is sent, merged or refused, and at which members");
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
   flags.config(*command);
@@ -240,9 +238,8 @@ void add_bounds_of_repair(CLI::App* pool, Asked::Heal& heal) {
 }
 
 void add_nodes_of_repair(CLI::App* pool, Asked::Heal& heal) {
-  pool->add_option("--kubeconfig", heal.kubeconfig,
-                   "Wait until the nodes are ready, as kubectl says with this file (default: only what ARM says of the pools)")
-      ->type_name(kFile);
+  Flags::path(*pool, "--kubeconfig", heal.kubeconfig,
+              "Wait until the nodes are ready, as kubectl says with this file (default: only what ARM says of the pools)");
   pool->add_flag("--without-kubeconfig", heal.without_kubeconfig,
                  "Go on with a run that looked at nodes, without looking at them any more")
       ->excludes(pool->get_option("--kubeconfig"));
@@ -264,8 +261,8 @@ Commands declare_heal(CLI::App& app, Asked& asked, const Flags& flags) {
   CLI::App* command =
       app.add_subcommand("heal", "Repair what is wedged, as a runbook says: armgate heal aks-system-pool CLUSTER_ID");
   command->add_flag("--list", heal.list, "Show earlier runs, and how far they came");
-  command->add_option("--runs", heal.runs, "Where runs are written down, in place of ~/.local/state/armgate/heal")
-      ->type_name(kDirectory);
+  Flags::path(*command, "--runs", heal.runs, "Where runs are written down, in place of ~/.local/state/armgate/heal",
+              kDirectory);
   CLI::App* pool = command->add_subcommand(
       "aks-system-pool",
       "Make the system pool of an AKS cluster anew whose nodes cannot get their network. A dry run unless confirmed");
@@ -273,8 +270,7 @@ Commands declare_heal(CLI::App& app, Asked& asked, const Flags& flags) {
   add_bounds_of_repair(pool, heal);
   add_nodes_of_repair(pool, heal);
   pool->add_option("--api-version", heal.api_version, "Of Microsoft.ContainerService (2025-10-01)");
-  pool->add_option("--runs", heal.runs, "Where the run is written down, in place of ~/.local/state/armgate/heal")
-      ->type_name(kDirectory);
+  Flags::path(*pool, "--runs", heal.runs, "Where the run is written down, in place of ~/.local/state/armgate/heal", kDirectory);
   flags.config(*pool);
   for (CLI::App* one : {pool, command}) flags.output(*one);
   command->footer("Exit codes: 0 done; 1 bad input, such as no directory of runs; 2 wrong command line.");
@@ -293,10 +289,8 @@ Commands declare_types(CLI::App& app, Asked& asked, const Flags& flags) {
   CLI::App* import = command->add_subcommand(
       "import", "Draw facts about all types from a checkout of Azure/bicep-types-az into one file, which \"rules\" can name");
   import->add_option("directory", asked.checkout, "The checkout")->required()->type_name(kDirectory);
-  import
-      ->add_option("--output", asked.output_file,
-                   "The file; what the import changes in it is told. Without one the facts go to standard output")
-      ->type_name(kFile);
+  Flags::path(*import, "--output", asked.output_file,
+              "The file; what the import changes in it is told. Without one the facts go to standard output");
   return {{import, commands::types_import}, {command, commands::types}};
 }
 

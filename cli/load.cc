@@ -16,6 +16,8 @@
 namespace armgate::commands {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Else a change of the file that has no effect, because a flag goes before it, would look as if it had one.
 void note_kept(LoadedConfig& loaded, std::string_view flag, std::string_view given, std::string_view configured) {
   if (given == configured) return;
@@ -25,10 +27,13 @@ void note_kept(LoadedConfig& loaded, std::string_view flag, std::string_view giv
 }  // namespace
 
 LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
-  std::filesystem::path file = asked.config;
+  fs::path file = asked.config;
   std::error_code error;
-  if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
+  if (file.empty() && fs::exists(context.default_config, error)) file = context.default_config;
   LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
+  if (const fs::path& home = context.surroundings.home; !home.is_absolute()) {
+    loaded.faults.push_back({"HOME", 0, "", fmt::format("\"{}\" is no absolute path; set it to one", home.string())});
+  }
   rules::FaultList ignored;  // faults_of_flags() has told them
   if (!asked.mode.empty()) {
     note_kept(loaded, "--mode", asked.mode, rules::to_text(loaded.config.mode));
@@ -39,8 +44,13 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
     set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
   }
   if (!asked.ca_directory.empty()) {
-    const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
+    const fs::path absolute = fs::absolute(asked.ca_directory, error);
     loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();
+  }
+  if (!asked.log_file.empty()) {
+    const fs::path log = fs::absolute(asked.log_file, error).lexically_normal();
+    for (std::string& fault : faults_of_log_file(loaded.config, log.string()))
+      loaded.faults.push_back({"--log", 0, "", std::move(fault)});
   }
   if (auto fault = fault_of_proxy(loaded.config, context.environment); !fault.empty()) {
     loaded.faults.push_back({source_text(loaded.config), 0, "/upstream/proxy", std::move(fault)});

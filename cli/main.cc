@@ -55,7 +55,8 @@ armgate::Environment environment() {
 
 fs::path find_home(const armgate::Environment& environment) {
   const auto home = environment.find("HOME");
-  if (home != environment.end()) return home->second;
+  const bool is_given = home != environment.end() && !home->second.empty();  // as a script that has lost it leaves it
+  if (is_given) return home->second;
   const passwd* const user = ::getpwuid(::geteuid());
   return user != nullptr ? fs::path(user->pw_dir) : fs::path("/");
 }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/text.h"
 #include "certs/secret_file.h"
 #include "json/tree.h"
 #include "rules/explain_type.h"
 #include "rules/facts/bicep_types.h"
+#include "rules/file/nearest_name.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -19,6 +21,7 @@ using rules::TypeSummary;
 
 constexpr size_t kTypesFileMax = 64 << 20;
 constexpr size_t kNamesMax = 10;
+constexpr size_t kMistakesMax = 3;  // in the name of a type that nobody has heard of; types have much in common
 
 rules::Ruleset rules_of(const Config& config) {
   return rules::Ruleset(config.rules, config.errors, config.queue_timeouts, config.facts);
@@ -92,7 +95,14 @@ std::string types_text(const Config& config, ExplainAs form) {
 }
 
 std::string type_text(const Config& config, std::string_view type, ExplainAs form) {
-  return to_output(rules::explain_type(rules_of(config), type), form);
+  const rules::Ruleset rules = rules_of(config);
+  auto facts = rules::explain_type(rules, type);
+  std::vector<std::string> names;
+  for (TypeSummary& one : rules::summaries_of(rules)) names.push_back(std::move(one.type));
+  const bool is_known = std::find(names.begin(), names.end(), lower_text(type)) != names.end();
+  const std::string nearest = is_known ? "" : rules::nearest_name(type, names, kMistakesMax);
+  if (!nearest.empty()) facts.push_back({"did you mean", nearest, ""});
+  return to_output(facts, form);
 }
 
 ReadTypes read_checkout(const fs::path& directory) {

@@ -54,18 +54,29 @@ Result<fs::path> bundle_directory(const Config& config, const fs::path& home) {
 }
 
 Result<void> ensure_authority(const Config& config, WallTime wall) {
-  if (auto made = certs::make_private_directory(config.ca.directory); !made) return made;
-  const AuthorityLock lock(config.ca.directory);
-  if (!lock.held()) {
-    const std::string_view remedy =
-        errno == EACCES
-            ? "; its authority is another user's: run `eval \"$(armgate env)\"` to use that one's service, or give --config "
-              "with a file of your own"
-            : "";
-    return gateway_error(ErrorKind::Internal,
-                         fmt::format("cannot lock {}: {}{}", config.ca.directory, std::strerror(errno), remedy));
+  const std::string& directory = config.ca.directory;
+  if (auto made = certs::make_private_directory(directory); !made) {
+    if (is_there(directory)) return made;
+    return gateway_error(made.error().kind,
+                         made.error().context +
+                             "; an authority is kept there: set HOME to a directory that you may write to, or "
+                             "name a configuration with a ca.directory (--config FILE)");
   }
-  const auto files = certs::files_in(config.ca.directory);
+  const auto of_another = [&](std::string_view what) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("{}; its authority is another user's: run `{}` to use that one's service, or give --config with a file "
+                    "of your own",
+                    what, env_command(config)));
+  };
+  const AuthorityLock lock(directory);
+  if (!lock.held()) {
+    const int why = errno;
+    const std::string what = fmt::format("cannot lock {}: {}", directory, std::strerror(why));
+    return why == EACCES ? of_another(what) : gateway_error(ErrorKind::Internal, what);
+  }
+  const auto files = certs::files_in(directory);
+  if (certs::is_secret_of_another(files.key)) return of_another(fmt::format("{} is not to be read by you", files.key.string()));
   if (is_there(files.root) || is_there(files.intermediate) || is_there(files.key)) return {};
   const auto made = init_authority(config, wall, certs::Overwrite::Refuse);
   if (!made) return made.error();

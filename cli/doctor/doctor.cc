@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "certs/authority_facts.h"
+#include "certs/secret_file.h"
 #include "cli/link/arm_host.h"
 #include "cli/view/answer.h"
 #include "json/tree.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr auto kSkewNoticed = std::chrono::seconds(30);
 constexpr auto kSkewMax = std::chrono::minutes(5);  // beyond it tokens are not valid yet, or not any more (learn.microsoft.com)
-constexpr auto kAuthorityDaysMin = std::chrono::days(30);
 constexpr int64_t kMillisecondsPerSecond = 1000;
 
 std::string value_of(const Environment& environment, const std::string& name) {
@@ -31,14 +31,16 @@ std::string value_of(const Environment& environment, const std::string& name) {
   return found == environment.end() ? std::string() : found->second;
 }
 
-// What leads a shell through the service of this configuration.
-std::string env_command(const Config& config) {
-  const std::string from = config.source.empty() ? "" : " --config " + config.source;
-  return fmt::format("eval \"$(armgate env{})\"", from);
-}
-
 std::string run_command(const Config& config) {
   return config.source.empty() ? "armgate run" : "armgate run --config " + config.source;
+}
+
+// Whether a file of certificates would have a tool trust nothing but armgate.
+bool has_roots_alone(const std::string& file) {
+  const auto text = file.empty() ? Result<std::string>(std::string()) : certs::read_file(file);
+  if (!text) return false;
+  const auto found = certs::facts_in(*text);
+  return !found.empty() && std::all_of(found.begin(), found.end(), [](const auto& one) { return one.is_armgate_root; });
 }
 
 // Of an answer's Date field (RFC 9110 §5.6.7, IMF-fixdate).
@@ -79,13 +81,10 @@ class Examination {
       return report("authority", Health::Failed, facts.fault, "or name the configuration of the service with --config");
     }
     root_ = certs::files_in(directory).root;
+    for (const auto& [text, remedy] : facts.warnings) report("authority", Health::Warning, text, remedy);
+    if (!facts.warnings.empty()) return;
     const auto left = facts.intermediate ? facts.intermediate->until - world_.now : Duration::max();
     const auto days = std::chrono::floor<std::chrono::days>(left).count();
-    if (left < kAuthorityDaysMin) {
-      return report(
-          "authority", Health::Warning, fmt::format("{} is valid for {} more days", root_->string(), days),
-          fmt::format("`{} --force`, start the service anew, and let tools trust the new one", ca_init_command(config_)));
-    }
     report("authority", Health::Good, fmt::format("{}, valid for {} more days", root_->string(), days));
   }
 
@@ -98,6 +97,13 @@ class Examination {
     const std::string remedy = fmt::format("`{}` in this shell, or `armgate exec -- COMMAND`", env_command(config_));
     if (url.empty())
       return report("environment", Health::Failed, "HTTPS_PROXY is not set: this shell's tools go around armgate", remedy);
+    constexpr std::string_view kOverTls = "https://";
+    if (starts_with_ignoring_case(url, kOverTls)) {
+      return report(
+          "environment", Health::Failed,
+          fmt::format("{} begins with https://, by which tools speak TLS to the proxy itself; armgate's speaks none", name),
+          fmt::format("write http://{} there: what goes through it is encrypted all the same", url.substr(kOverTls.size())));
+    }
     const auto location = parse_proxy_url(url);
     if (!location) return report("environment", Health::Failed, fmt::format("{} {}", name, location.error().context), remedy);
     const std::string upper = value_of(environment, "HTTPS_PROXY");
@@ -114,6 +120,16 @@ class Examination {
           "take it out of NO_PROXY and no_proxy");
     }
     proxy_ = *location;
+    for (const char* variable : kReplacingVariables) {
+      const std::string file = value_of(environment, variable);
+      if (!has_roots_alone(file)) continue;
+      return report(
+          "environment", Health::Warning,
+          fmt::format("{} names {}, which holds armgate's root alone: tools distrust all other hosts then, such as that "
+                      "of the login",
+                      variable, file),
+          fmt::format("{}: its file holds the system's certificates, too", remedy));
+    }
     if (location->user.empty()) {
       return report("environment", Health::Warning,
                     fmt::format("{} leads to {} without a user name: all tools without one are taken for the same client", name,
@@ -243,6 +259,9 @@ class Examination {
       case Kind::Fails:
         return report(runtime.name, Health::Failed, verdict.text,
                       "see whether a certificate file that the environment names is missing or empty");
+      case Kind::TrustsInPart:
+        return report(runtime.name, Health::Warning, verdict.text,
+                      "Node 24 or later, or 22 from 22.21 on, with NODE_USE_ENV_PROXY=1 (which `armgate env` sets)");
       case Kind::NotThrough:
         return report(runtime.name, Health::Warning, fmt::format("goes around armgate: {}", verdict.text), java_remedy());
     }

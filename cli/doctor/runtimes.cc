@@ -51,6 +51,9 @@ constexpr std::string_view kNode = R"js(
 const host = process.argv[1];
 const proxy = new URL(process.env.https_proxy || process.env.HTTPS_PROXY);
 const user = Buffer.from(`${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`).toString("base64");
+// fetch() has a dispatcher from the start only if Node, or what it was told to load, gave it one that knows the proxy.
+if (!Object.getOwnPropertySymbols(globalThis).some((one) => one.description?.startsWith("undici.globalDispatcher")))
+  console.log(`fetch() of Node ${process.version} goes around`);
 const fail = (error) => { console.log(error.message); process.exit(1); };
 const asked = require("http").request({ method: "CONNECT", host: proxy.hostname.replace(/^\[|\]$/g, ""), port: proxy.port || 80,
   path: `${host}:443`, headers: { Host: `${host}:443`, "Proxy-Authorization": `Basic ${user}` } });
@@ -171,6 +174,15 @@ RuntimeVerdict run_source(const std::string& file_name, std::string_view source,
   return verdict_of(run(words));
 }
 
+// The SDK for JavaScript goes by the variables itself, fetch() in few versions.
+RuntimeVerdict try_node(const RuntimeQuestion& question, const RunQuietly& run) {
+  const Finished finished = run({"node", "-e", std::string(kNode), question.host});
+  const RuntimeVerdict verdict = verdict_of(finished);
+  const std::string_view said = std::string_view(finished.printed).substr(0, finished.printed.find('\n'));
+  if (verdict.kind != Kind::Trusts || !said.starts_with("fetch() ")) return verdict;
+  return {Kind::TrustsInPart, fmt::format("trusts it: the JavaScript SDK; but {} armgate, whatever HTTPS_PROXY says", said)};
+}
+
 // Java looks at none of the variables that other tools look at, but for its own.
 RuntimeVerdict try_java(const std::string& url, const RuntimeQuestion& question, const RunQuietly& run) {
   const std::string settings =
@@ -207,7 +219,7 @@ RuntimeVerdict try_runtime(const Runtime& runtime, const RuntimeQuestion& questi
         run({"curl", "--silent", "--show-error", "--verbose", "--http1.1", "--max-time", "20", "--output", "/dev/null", url}));
   }
   if (runtime.name == "python3") return verdict_of(run({"python3", "-c", std::string(kPython), url}));
-  if (runtime.name == "node") return verdict_of(run({"node", "-e", std::string(kNode), question.host}));
+  if (runtime.name == "node") return try_node(question, run);
   if (runtime.name == "go") return run_source("probe.go", kGo, {"go", "run", "FILE", url}, question, run);
   return try_java(url, question, run);
 }

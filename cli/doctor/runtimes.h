@@ -32,12 +32,13 @@ struct RuntimeQuestion {
 struct RuntimeVerdict {
   enum class Kind {
     Trusts,
-    Around,      // it was shown a certificate that is not armgate's
-    Distrusts,   // it was shown armgate's, and refuses it
-    Fails,       // it did not get that far
-    Missing,     // it is not installed
-    CannotTry,   // it is, but not in a form that runs a program from its source
-    NotThrough,  // its settings name no proxy, and it does not look at HTTPS_PROXY
+    TrustsInPart,  // it does, but some of its tools go around armgate
+    Around,        // it was shown a certificate that is not armgate's
+    Distrusts,     // it was shown armgate's, and refuses it
+    Fails,         // it did not get that far
+    Missing,       // it is not installed
+    CannotTry,     // it is, but not in a form that runs a program from its source
+    NotThrough,    // its settings name no proxy, and it does not look at HTTPS_PROXY
   } kind = Kind::Missing;
   std::string text;  // what it said, or why
 };

@@ -84,13 +84,14 @@ std::string explain_missing(const CLI::App& app) {
   if (const auto commands = commands_of(command); !commands.empty())
     return fmt::format("\"{}\" needs a command behind it; {}", words, rules::suggestion({}, commands));
   std::string all = words, missing;
+  size_t count = 0;
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional() || !option->get_required()) continue;
     const std::string name = upper_text(option->get_single_name());
     all += " " + name;
-    if (option->count() == 0) missing += (missing.empty() ? "" : " and ") + name;
+    if (option->count() == 0) missing += (count++ == 0 ? "" : " and ") + name;
   }
-  return fmt::format("{} is missing; write: {}", missing.empty() ? "something" : missing, all);
+  return fmt::format("{} {} missing; write: {}", count == 0 ? "something" : missing, count > 1 ? "are" : "is", all);
 }
 
 std::string explain_wrong(std::string_view said) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ namespace {
 constexpr int kExitNotFound = 127;  // what shells give (POSIX, Shell Command Language 2.8.2)
 constexpr int kExitCannotRun = 126;
 constexpr int kExitSignalled = 128;  // plus the signal
-constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr int kExitUnknown = 1;      // somebody else was told how it ended
 
 // NULL-terminated, as the system wants them. The texts must outlive it.
 class Pointers {
@@ -65,31 +64,37 @@ CommandRunner::CommandRunner() {
   for (const int number : kPassedOn) ::sigaddset(&watched_, number);
   ::sigaddset(&watched_, SIGCHLD);
   ::pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+  for (Disposition& one : dispositions_) {
+    struct sigaction ours {};
+    ours.sa_handler = one.number == SIGCHLD ? SIG_DFL : SIG_IGN;
+    ::sigaction(one.number, &ours, &one.before);
+  }
 }
 
 CommandRunner::~CommandRunner() {
+  let_signals_in();
+  give_back();
+}
+
+void CommandRunner::let_signals_in() {
   const timespec at_once{};
   while (::sigtimedwait(&watched_, nullptr, &at_once) > 0) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-int CommandRunner::run(const std::vector<std::string>& words, const Environment& environment) {
+void CommandRunner::give_back() const {
+  for (const Disposition& one : dispositions_) ::sigaction(one.number, &one.before, nullptr);
+}
+
+CommandEnd CommandRunner::run(const std::vector<std::string>& words, const Environment& environment) {
   const auto texts = assignments(environment);
   Pointers arguments(words);
   Pointers variables(texts);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setsigmask(&attributes, &before_);
-  sigset_t ignored_here;  // by exec_with_gateway
-  ::sigemptyset(&ignored_here);
-  ::sigaddset(&ignored_here, SIGXFSZ);
-  ::posix_spawnattr_setsigdefault(&attributes, &ignored_here);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, words.front().c_str(), nullptr, &attributes, arguments.get(), variables.get());
-  ::posix_spawnattr_destroy(&attributes);
-  return failed != 0 ? cannot_run(words.front(), failed) : supervise(child);
+  ChildWatch watch(words);
+  const pid_t child = start(arguments.get(), variables.get(), std::nullopt);
+  if (child < 0) return {cannot_run(words.front(), errno)};
+  return supervise(child, watch);
 }
 
 Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const Environment& environment, size_t printed_max,
@@ -103,14 +108,14 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   interruptions_ = 0;
   was_late_ = false;
   const TimePoint now = RealClock().now();
-  const pid_t child = start_quietly(arguments.get(), variables.get(), printed);
   Finished finished;
-  const int why = errno;
-  std::optional<ChildWatch> watch;
-  if (child > 0) watch.emplace(child);
-  finished.exit_code =
-      child < 0 ? cannot_run(words.front(), why) : supervise(child, most ? std::optional(now + *most) : std::nullopt);
-  watch.reset();
+  ChildWatch watch(words);
+  if (const pid_t child = start(arguments.get(), variables.get(), printed); child < 0) {
+    finished.exit_code = cannot_run(words.front(), errno);
+  } else {
+    watch.end_with_us(child);
+    finished.exit_code = supervise(child, watch, most ? std::optional(now + *most) : std::nullopt).exit_code;
+  }
   const off_t size = std::max<off_t>(0, ::lseek(printed, 0, SEEK_END));
   finished.printed = end_of(printed, size, printed_max);
   finished.is_cut = static_cast<size_t>(size) > printed_max;
@@ -122,18 +127,23 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   return finished;
 }
 
-// Below 0: errno says why it does not run. Between fork and exec only what is safe there.
-pid_t CommandRunner::start_quietly(char* const* arguments, char* const* variables, int printed) const {
+// `printed`: where a program that has nothing to do with the terminal prints. Below 0: errno says why it does not run. Between
+// fork and exec only what is safe there. Why no posix_spawn: that cannot have a program ignore what we do not, nor does it run
+// a script that does not name its shell.
+pid_t CommandRunner::start(char* const* arguments, char* const* variables, std::optional<int> printed) const {
   int why[2];
   if (::pipe2(why, O_CLOEXEC) != 0) return -1;
   const pid_t child = ::fork();
   if (child == 0) {
-    ::signal(SIGPIPE, SIG_DFL);
+    give_back();
+    if (printed) {
+      ::signal(SIGPIPE, SIG_DFL);
+      const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+      ::dup2(nothing, STDIN_FILENO);
+      ::dup2(*printed, STDOUT_FILENO);
+      ::dup2(*printed, STDERR_FILENO);
+    }
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::dup2(nothing, STDIN_FILENO);
-    ::dup2(printed, STDOUT_FILENO);
-    ::dup2(printed, STDERR_FILENO);
     ::execvpe(arguments[0], arguments, variables);
     const int number = errno;
     if (::write(why[1], &number, sizeof number) < 0) ::_exit(kExitCannotRun);
@@ -149,7 +159,7 @@ pid_t CommandRunner::start_quietly(char* const* arguments, char* const* variable
   return -1;
 }
 
-int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
+CommandEnd CommandRunner::supervise(pid_t child, ChildWatch& watch, std::optional<TimePoint> ends) {
   constexpr auto kToEnd = std::chrono::seconds(2);  // from the request to end to the end
   while (true) {
     siginfo_t info{};
@@ -161,11 +171,17 @@ int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
     }
     const int number = ::sigtimedwait(&watched_, &info, &wait);
     note_signal(number);
-    // What the terminal sends (SI_KERNEL) went to the whole group, the program included.
-    if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL) ::kill(child, number);
+    if (number > 0 && number != SIGCHLD) {
+      // What the terminal sends (SI_KERNEL) went to the whole group. A shell with job control leaves that.
+      const bool went_to_all = watch.saw(number) || info.si_code == SI_KERNEL;
+      const bool has_it = went_to_all && ::getpgid(child) == ::getpgrp();
+      if (!has_it) ::kill(child, number);
+    }
     int status = 0;
-    if (::waitpid(child, &status, WNOHANG) == child)
-      return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalled + WTERMSIG(status);
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno == ECHILD) return {kExitUnknown};
+    if (ended == child && WIFEXITED(status)) return {WEXITSTATUS(status)};
+    if (ended == child) return {kExitSignalled + WTERMSIG(status), WTERMSIG(status)};
     if (!ends || RealClock().now() < *ends) continue;
     ::kill(child, std::exchange(was_late_, true) ? SIGKILL : SIGTERM);
     ends = RealClock().now() + kToEnd;

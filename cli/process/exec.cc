@@ -8,9 +8,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -88,36 +88,32 @@ Environment with(Environment environment, const Environment& more) {
 }  // namespace
 
 int exec_with_gateway(const Config& config, const ExecRequest& request) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit of a file's size may end the command, but not the gateway beside it
+  CommandRunner runner;
   if (auto ready = ensure_authority(config, request.wall); !ready) return fail(ready.error());
   auto directory = RuntimeDirectory::make(request.environment, "armgate-exec");
   if (!directory) return fail(directory.error());
-  int exit_code = 0;
-  std::unique_ptr<Gateway> gateway;
-  {
-    CommandRunner runner;
-    auto opened = Gateway::open(private_config(config, request));
-    if (!opened) return fail(opened.error());
-    gateway = *std::move(opened);
-    const auto variables = tool_variables({.proxy = listener_text("127.0.0.1:0", gateway->ports().proxy),
-                                           .name = request.name,
-                                           .ca = certs::files_in(config.ca.directory).root,
-                                           .bundles = directory->path(),
-                                           .intercepted = config.intercept},
-                                          request.environment);
-    if (!variables) return fail(variables.error());
-    if (const auto parent = gateway->parent(); !parent.empty())
-      gateway->log_line(LogLevel::Info, "through", {{"text", parent}});
-    gateway->start();
-    exit_code = runner.run(request.words, with(request.environment, *variables));
-    { const RuntimeDirectory gone(std::move(*directory)); }
-  }
+  auto opened = Gateway::open(private_config(config, request));
+  if (!opened) return fail(opened.error());
+  const std::unique_ptr<Gateway> gateway = *std::move(opened);
+  const auto variables = tool_variables({.proxy = listener_text("127.0.0.1:0", gateway->ports().proxy),
+                                         .name = request.name,
+                                         .ca = certs::files_in(config.ca.directory).root,
+                                         .bundles = directory->path(),
+                                         .intercepted = config.intercept},
+                                        request.environment);
+  if (!variables) return fail(variables.error());
+  if (const auto parent = gateway->parent(); !parent.empty()) gateway->log_line(LogLevel::Info, "through", {{"text", parent}});
+  gateway->start();
+  const CommandEnd end = runner.run(request.words, with(request.environment, *variables));
+  { const RuntimeDirectory gone(std::move(*directory)); }
+  runner.let_signals_in();
   gateway->drain(gateway->config().drain_max);
   gateway->join();
   const std::string summary = armgate::summary(gateway->tally());
   if (!summary.empty()) std::fprintf(stderr, "armgate: %s\n", summary.c_str());
-  end_soon(exit_code);
-  gateway->leave(exit_code);
+  const Ending ending{end.exit_code, end.killed_by};
+  end_soon(ending);
+  gateway->leave(ending);
 }
 
 bool somebody_listens(const std::string& address) { return !why_unreachable(address); }

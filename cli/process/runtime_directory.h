@@ -12,7 +12,8 @@ namespace armgate {
 
 class RuntimeDirectory {
  public:
-  // Where the environment keeps such things (XDG_RUNTIME_DIR, TMPDIR), else in /tmp. `name` begins its name.
+  // Where the environment keeps such things (XDG_RUNTIME_DIR, TMPDIR), else in /tmp; in the first of them where it can be made:
+  // after su(1) the variables are the former user's. `name` begins its name.
   static Result<RuntimeDirectory> make(const Environment& environment, std::string_view name);
   RuntimeDirectory(RuntimeDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   RuntimeDirectory& operator=(RuntimeDirectory&&) = delete;

@@ -198,6 +198,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
     }
     gateway.log_line(LogLevel::Error, "reload-refused",
                      {{"faults", loaded.faults.size()}, {"text", "the rules and the mode stay as they were"}});
+    gateway.note_refused_reload();
     return;
   }
   for (const auto& pointer : changed_options(gateway.config(), loaded.config)) {
@@ -262,8 +263,8 @@ int run_service(const Config& config, LoadAgain load_again) {
   announce(gateway);
   check_descriptors(gateway);
   gateway.run();
-  end_soon(kExitDone);
-  gateway.leave(kExitDone);
+  end_soon({kExitDone});
+  gateway.leave({kExitDone});
 }
 
 }  // namespace armgate

@@ -75,6 +75,7 @@ ShownStatus status_in(const json& page) {
                      .up_ms = number_in<int64_t>(page, "up_ms"),
                      .draining = page.at("draining").get<bool>(),
                      .journal_writable = page.value("journal_writable", true),
+                     .reload_good = page.value("reload_good", true),
                      .rules = number_in<size_t>(page, "rules"),
                      .connections = number_in<size_t>(page, "connections"),
                      .requests = number_in<int64_t>(page, "requests"),

@@ -78,6 +78,7 @@ struct ShownStatus {
   int64_t up_ms = 0;
   bool draining = false;
   bool journal_writable = true;
+  bool reload_good = true;
   size_t rules = 0;
   size_t connections = 0;
   int64_t requests = 0;

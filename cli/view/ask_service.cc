@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,8 +44,17 @@ std::string in_url(std::string_view id) {
 
 struct Answer {
   int status = 0;
+  std::string type;
   std::string body;
 };
+
+// What the service says of a request that it does not do as it was asked; nothing if another program says so: armgate's own
+// refusals are lines of plain text.
+std::optional<std::string> refusal_in(const Answer& answer) {
+  constexpr std::array kOwn = {400, 403, 404, 409};
+  const bool is_own = std::find(kOwn.begin(), kOwn.end(), answer.status) != kOwn.end() && answer.type.starts_with("text/plain");
+  return is_own ? std::optional(answer.body.substr(0, answer.body.find('\n'))) : std::nullopt;
+}
 
 // `request` is its first line without the version, and `fields` the lines that it needs besides the usual ones.
 Result<Answer> ask(const Config& config, std::string_view request, std::string_view fields, std::string_view body = "") {
@@ -75,16 +86,20 @@ Result<Answer> ask(const Config& config, std::string_view request, std::string_v
   if (head->framing.kind != http::Framing::Kind::Length || head->framing.bytes > kPageBytesMax) {
     return no_answer(address, "what answers is no armgate");
   }
-  Answer answer{head->head.status, std::string(head->framing.bytes, '\0')};
+  Answer answer{head->head.status, std::string(head->head.fields.get("Content-Type")), std::string(head->framing.bytes, '\0')};
   stream.read(answer.body.data(), static_cast<std::streamsize>(answer.body.size()));
   if (!stream) return no_answer(address, "the answer broke off");
   return answer;
 }
 
+Error strange_answer(const Config& config, int status) {
+  return no_answer(config.listen.admin, fmt::format("it answers {}", status));
+}
+
 Result<std::string> fetch(const Config& config, const std::string& page) {
   auto answer = ask(config, "GET " + page, "");
   if (!answer) return std::move(answer).error();
-  if (answer->status != 200) return no_answer(config.listen.admin, fmt::format("it answers {}", answer->status));
+  if (answer->status != 200) return strange_answer(config, answer->status);
   return std::move(answer->body);
 }
 
@@ -93,8 +108,9 @@ Result<std::string> ask_for_lease(const Config& config, std::string_view request
   auto answer = ask(config, request, fmt::format("x-armgate-operator: {}\r\n", who), body);
   if (!answer) return std::move(answer).error();
   if (answer->status == 200 || answer->status == 201) return std::move(answer->body);
-  const std::string why = answer->body.substr(0, answer->body.find('\n'));
-  return gateway_error(answer->status == 404 ? ErrorKind::Closed : ErrorKind::BadInput, fmt::format("no lease: {}", why));
+  const auto why = refusal_in(*answer);
+  if (!why) return strange_answer(config, answer->status);
+  return gateway_error(answer->status == 404 ? ErrorKind::Closed : ErrorKind::BadInput, fmt::format("no lease: {}", *why));
 }
 
 }  // namespace
@@ -124,8 +140,9 @@ Result<std::string> unlock_resource(const Config& config, std::string_view resou
   auto answer = ask(config, fmt::format("POST /unlock{}", in_url(id->id)), fmt::format("x-armgate-operator: {}\r\n", who));
   if (!answer) return std::move(answer).error();
   if (answer->status == 200) return std::move(answer->body);
-  const std::string& why = answer->body;
-  return gateway_error(ErrorKind::BadInput, fmt::format("nothing was released: {}", why.substr(0, why.find('\n'))));
+  const auto why = refusal_in(*answer);
+  if (!why) return strange_answer(config, answer->status);
+  return gateway_error(ErrorKind::BadInput, fmt::format("nothing was released: {}", *why));
 }
 
 }  // namespace armgate

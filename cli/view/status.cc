@@ -71,6 +71,8 @@ std::string status_text(const ShownStatus& status) {
                       status.connections == 1 ? "" : "s", status.draining ? "; it ends and takes no new ones" : "");
   if (status.rules == 0 && status.mode != "off") text += "there is no rule, so nothing is protected\n";
   if (status.cluster) text += text_of(*status.cluster);
+  if (!status.reload_good)
+    text += "the last reload (SIGHUP) was refused, so rules and mode are those of before; the log has the faults\n";
   if (!status.journal_writable) text += "the journal cannot be written, so no write is sent (503 journal-unavailable)\n";
   text += status.summary.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.requests)
                                  : status.summary + "\n";

@@ -166,8 +166,16 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return one == other || fs::equivalent(one, other, none);
 }
 
-// What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place.
-void check_own_files(const Config& config, Together& together) {
+// Another option that names the same file, and what to say of it.
+struct Clash {
+  std::string option;
+  std::string message;
+};
+
+// What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place. `pointer`
+// is the option that names it.
+std::vector<Clash> clashes_of(const Config& config, const std::string& file, const std::string& pointer) {
+  if (file.empty()) return {};
   const auto authority = certs::files_in(config.ca.directory);
   std::vector<std::pair<std::string, std::string>> others = {
       {"the configuration itself", config.source},
@@ -186,20 +194,23 @@ void check_own_files(const Config& config, Together& together) {
   for (const char* suffix : {"-wal", "-shm", "-lock"}) {
     if (!config.journal.file.empty()) others.emplace_back("/journal/file", config.journal.file + suffix);
   }
-  const auto lies_in = [](const std::string& file, const std::string& folder) {
+  std::vector<Clash> clashes;
+  for (const auto& [name, other] : others) {
+    if (name == pointer || other.empty() || !is_same_file(file, other)) continue;
+    clashes.push_back({name.starts_with('/') ? name : pointer, fmt::format("is the file of {} too; name another", name)});
+  }
+  for (const std::string& path : config.rule_paths) {
     std::error_code none;
-    return fs::is_directory(folder, none) && is_same_file(fs::path(file).parent_path(), folder);
-  };
+    const bool lies_there = fs::is_directory(path, none) && is_same_file(fs::path(file).parent_path(), path);
+    if (lies_there)
+      clashes.push_back({"/rules", "lies in a directory of /rules, where it would be read as a rule file; name another"});
+  }
+  return clashes;
+}
+
+void check_own_files(const Config& config, Together& together) {
   const auto require_own_file = [&](const std::string& file, const char* pointer) {
-    for (const auto& [name, other] : others) {
-      if (file.empty() || name == pointer) continue;
-      together.require(other.empty() || !is_same_file(file, other), pointer, name.starts_with('/') ? name : pointer,
-                       fmt::format("is the file of {} too; name another", name));
-    }
-    for (const std::string& path : config.rule_paths) {
-      together.require(file.empty() || !lies_in(file, path), pointer, "/rules",
-                       "lies in a directory of /rules, where it would be read as a rule file; name another");
-    }
+    for (const Clash& clash : clashes_of(config, file, pointer)) together.require(false, pointer, clash.option, clash.message);
   };
   require_own_file(config.log.file, "/log/file");
   require_own_file(config.journal.file, "/journal/file");
@@ -311,6 +322,17 @@ std::string source_text(const Config& config) { return config.source.empty() ? "
 
 std::string ca_init_command(const Config& config) {
   return config.source.empty() ? "armgate ca init" : fmt::format("armgate ca init --config {}", config.source);
+}
+
+std::string env_command(const Config& config) {
+  const std::string from = config.source.empty() ? "" : " --config " + config.source;
+  return fmt::format("eval \"$(armgate env{})\"", from);
+}
+
+std::vector<std::string> faults_of_log_file(const Config& config, const std::string& file) {
+  std::vector<std::string> faults;
+  for (Clash& clash : clashes_of(config, file, "/log/file")) faults.push_back(std::move(clash.message));
+  return faults;
 }
 
 LoadedConfig parse_config(const std::string& file, std::string_view text, const Surroundings& surroundings) {

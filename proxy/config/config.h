@@ -211,6 +211,12 @@ bool is_own_listener(const Config& config, const std::string& address);
 // What makes the certificate authority of this configuration: "armgate ca init --config FILE".
 std::string ca_init_command(const Config& config);
 
+// What leads a shell through the service of this configuration: "eval "$(armgate env --config FILE)"".
+std::string env_command(const Config& config);
+
+// What else of this configuration stands in `file`, to which a log is to be added; empty: it has the file for itself.
+std::vector<std::string> faults_of_log_file(const Config& config, const std::string& file);
+
 // Loads the configuration again as it was asked for when the process started.
 using LoadAgain = std::function<LoadedConfig()>;
 

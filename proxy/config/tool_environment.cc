@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/client_name.h"
@@ -24,8 +25,6 @@ constexpr mode_t kReadableByAll = 0644;  // certificates are no secret
 // (learn.microsoft.com, Azure Instance Metadata Service; What is IP address 168.63.129.16).
 constexpr std::array<std::string_view, 5> kDirectHosts = {"localhost", "127.0.0.1", "::1", "169.254.169.254", "168.63.129.16"};
 
-// OpenSSL, Go, .NET, Ruby, Rust; Python's requests and so the Azure CLI; curl.
-constexpr std::array kReplacing = {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"};
 constexpr std::array kAdding = {"NODE_EXTRA_CA_CERTS", "DENO_CERT"};
 
 // Debian and its kin, Fedora and its kin, openSUSE, Alpine.
@@ -52,6 +51,26 @@ std::string joined(std::string first, const std::string& second) {
   if (first.find(second) != std::string::npos) return first;  // made by us, in an environment that was set before
   if (!first.empty() && first.back() != '\n') first += '\n';
   return first + second;
+}
+
+// Of a file, or of all files of a directory, which requests takes, too: each once, though `openssl rehash` names it twice.
+Result<std::string> certificates_at(const fs::path& place) {
+  std::error_code error;
+  if (fs::is_other(place, error)) return gateway_error(ErrorKind::BadInput, place.string() + " is a pipe or a device");
+  if (!fs::is_directory(place, error)) return certs::read_file(place);
+  std::set<fs::path> files;
+  for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    if (entry->is_regular_file(gone)) files.insert(fs::canonical(entry->path(), gone));
+  }
+  if (error) return gateway_error(ErrorKind::BadInput, fmt::format("cannot read {}: {}", place.string(), error.message()));
+  std::string all;
+  for (const fs::path& file : files) {
+    const auto text = certs::read_file(file);
+    if (!text) return text.error();
+    all = joined(std::move(all), *text);
+  }
+  return all;
 }
 
 // What an entry of NO_PROXY means without its port and the dots and the star about its name: "*.Azure.com.:443" is "azure.com".
@@ -142,15 +161,16 @@ class Bundles {
   Bundles(const ToolSettings& settings, std::string ours) : settings_(settings), ours_(std::move(ours)) {}
 
   Result<std::string> extended(const std::string& variable, const std::string& present) {
-    const auto theirs = certs::read_file(present);
-    if (!theirs)
-      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it", variable,
-                                                            theirs.error().context));
+    const auto theirs = certificates_at(present);
+    if (!theirs) {
+      return gateway_error(ErrorKind::BadInput,
+                           fmt::format("{}: {}; name certificates (PEM) or unset it", variable, theirs.error().context));
+    }
     // OpenSSL's other words for the same: "TRUSTED CERTIFICATE", "X509 CERTIFICATE".
     if (theirs->find("-----BEGIN ") == theirs->npos || theirs->find("CERTIFICATE-----") == theirs->npos) {
       return gateway_error(
           ErrorKind::BadInput,
-          fmt::format("{}: {} holds no PEM certificate; name a file of certificates or unset it", variable, present));
+          fmt::format("{}: {} holds no PEM certificate; name certificates (PEM) or unset it", variable, present));
     }
     // Named after what it holds: another shell, in which the variable names something else, has another one.
     const std::string text = joined(*theirs, ours_);
@@ -249,7 +269,7 @@ Result<Environment> tool_variables(const ToolSettings& settings, const Environme
 
   auto bundles = Bundles::make(settings);
   if (!bundles) return std::move(bundles).error();
-  for (const char* name : kReplacing) {
+  for (const char* name : kReplacingVariables) {
     auto file = bundles->for_replacing(name, value_of(present, name));
     if (!file) return std::move(file).error();
     variables[name] = *std::move(file);

@@ -60,6 +60,7 @@ ServiceState GatewayCommon::state() const {
           .request_body_bytes = bodies->held(),
           .connection_events = connection_events.counts(),
           .journal_writable = store->writable(),
+          .reload_good = reload_good,
           .unfinished = store->unfinished_count(),
           .locks = shared.locks.counts(),
           .cluster = cluster ? std::optional(cluster->view()) : std::nullopt};

@@ -55,6 +55,7 @@ struct GatewayCommon {
   const WallTime started = clock.wall();
   const TimePoint began = clock.now();
   std::atomic<bool> draining{false};
+  std::atomic<bool> reload_good{true};
   net::ConnectionCounter admin_connections;
 
   // Rules and mode of a configuration that was read again; a cluster is told of them.

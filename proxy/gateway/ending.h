@@ -6,7 +6,17 @@
 
 namespace armgate {
 
-// From now on the process lives for a few seconds at most, and then ends with `exit_code`.
-void end_soon(int exit_code);
+struct Ending {
+  int exit_code = 0;
+  // That ended the program in whose place this one stands; 0: none. A shell that runs a script goes by it: an exit code of 130
+  // does not stop a loop at Ctrl-C.
+  int by_signal = 0;
+};
+
+// At once, with nothing unwound or flushed, and without an image of the memory.
+[[noreturn]] void end_now(Ending ending);
+
+// From now on the process lives for a few seconds at most, and then ends so.
+void end_soon(Ending ending);
 
 }  // namespace armgate

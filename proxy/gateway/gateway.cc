@@ -13,6 +13,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
+#include "proxy/gateway/ending.h"
 #include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"
 #include "proxy/gateway/parent.h"
@@ -150,8 +151,11 @@ void Gateway::log_line(LogLevel level, std::string_view name, Log::Fields fields
 
 size_t Gateway::use(const Config& changed) {
   common_->use(changed);
+  common_->reload_good = true;
   return common_->shared.rules.draining();
 }
+
+void Gateway::note_refused_reload() { common_->reload_good = false; }
 
 void Gateway::run() {
   if (ports_.admin != 0) sample();
@@ -220,11 +224,11 @@ void Gateway::stop(std::string_view why) {
   for (auto& loop : loops_) loop->stop();
 }
 
-void Gateway::leave(int exit_code) {
+void Gateway::leave(Ending ending) {
   if (common_->cluster) common_->cluster->leave();
   common_->store.reset();  // the last records are written
   common_->log.reset();    // and the last lines
-  std::_Exit(exit_code);
+  end_now(ending);
 }
 
 }  // namespace armgate

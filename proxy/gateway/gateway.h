@@ -28,6 +28,7 @@ enum class WhichWrites : uint8_t;  // proxy/seams/which_writes.h
 
 class Admin;
 class EventLoop;
+struct Ending;
 struct GatewayCommon;
 
 class Gateway {
@@ -48,6 +49,7 @@ class Gateway {
   // Its rules and its mode, for the requests that arrive from now on; unfinished writes keep what they were planned with. All
   // other options stay as they are. Gives how many sets of rules of before still count for that reason. Any thread.
   size_t use(const Config& changed);
+  void note_refused_reload();  // until the next use(); any thread
 
   void run();
   void start();
@@ -60,7 +62,7 @@ class Gateway {
 
   // Ends the process, after run() or join(). Watchers of operations, keepers of reservations and exchanges that were aborted
   // are parked in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
-  [[noreturn]] void leave(int exit_code);
+  [[noreturn]] void leave(Ending ending);
 
  private:
   void close_listeners(Duration limit);

@@ -294,6 +294,7 @@ arm::Response Admin::status_page() const {
                          {"waiting", state.locks.waiting},
                          {"unfinished", state.unfinished},
                          {"journal_writable", state.journal_writable},
+                         {"reload_good", state.reload_good},
                          {"requests", tally.requests},
                          {"counts", counts_of(tally)},
                          {"summary", summary(tally)},

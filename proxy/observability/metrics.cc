@@ -71,6 +71,8 @@ void add_state(Families& families, const ServiceState& state) {
   families.gauge("armgate_rules_draining",
                  "Sets of rules of before a reload that still count beside the present one: writes that began under them run.",
                  static_cast<double>(state.older_rules));
+  families.gauge("armgate_reload_good", "1, or 0 if the last reload (SIGHUP) was refused: rules and mode are those of before.",
+                 state.reload_good ? 1 : 0);
   families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
   families.gauge("armgate_connections_max", "How many of them are taken: limits.connections, or what open files allow.",
                  static_cast<double>(state.connections_max));

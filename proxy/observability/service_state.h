@@ -44,7 +44,8 @@ struct ServiceState {
   size_t request_body_bytes = 0;                                         // of bodies that count for limits.request_bodies_total
   std::vector<std::pair<std::string_view, uint64_t>> connection_events;  // how often each was told in the log
   bool journal_writable = true;
-  size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet
+  bool reload_good = true;  // the last one; also before any
+  size_t unfinished = 0;    // writes that were sent to ARM and whose outcome is not known yet
   LockTable::Counts locks;
   std::optional<ClusterView> cluster{};  // nothing: it is alone
 

@@ -59,6 +59,21 @@ TEST_F(FactsOfAuthority, AreWhatOpensslTells) {
   EXPECT_EQ(told, "sha256 Fingerprint=" + facts.root->fingerprint + "\nsubject=" + facts.root->subject + "\n");
 }
 
+TEST_F(FactsOfAuthority, WarnOfAnEndThatIsNearAndOfOthersWhoMayWrite) {
+  EXPECT_THAT(look().warnings, IsEmpty());
+  const auto until = look().intermediate->until;
+  const auto ends = look(until - std::chrono::days(3)).warnings;
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_THAT(ends[0].text, HasSubstr("ca.pem is valid for 3 more days"));
+  EXPECT_THAT(ends[0].remedy, HasSubstr("`armgate ca init --force`"));
+  ::chmod(home_.c_str(), 0770);
+  const auto open = look();
+  EXPECT_EQ(open.fault, "");
+  ASSERT_THAT(open.warnings, SizeIs(1));
+  EXPECT_THAT(open.warnings[0].text, HasSubstr("others may write to " + home_.string()));
+  EXPECT_EQ(open.warnings[0].remedy, "`chmod go-w " + home_.string() + "`");
+}
+
 TEST_F(FactsOfAuthority, AreShownAsFarAsTheyGoWithWhatIsWrong) {
   ::chmod(files_.key.c_str(), 0644);
   auto facts = look();

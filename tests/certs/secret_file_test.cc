@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +103,41 @@ TEST(SecretFile, OfAServiceIsNotToBeGivenToRoot) {
   ASSERT_FALSE(text.ok());
   EXPECT_THAT(text.error().context, HasSubstr("run it as that user: sudo -u '#65534'"));
   EXPECT_EQ(text.error().context.find("chown"), std::string::npos);
+}
+
+TEST(SecretFile, OfAnotherIsNotToBeTakenFromIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TemporaryDirectory directory;
+  ::chmod(directory.path().c_str(), 0711);
+  const auto file = directory.write("secret", "x");
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  EXPECT_FALSE(is_secret_of_another(file));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65532) != 0 || ::setuid(65532) != 0) ::_exit(3);
+    const auto text = read_secret_file(file);
+    const bool is_good = !text.ok() && text.error().context.find("run it as that user") != std::string::npos &&
+                         text.error().context.find("chown") == std::string::npos && is_secret_of_another(file);
+    ::_exit(is_good ? 0 : 1);
+  }
+  int ended = 0;
+  ::waitpid(child, &ended, 0);
+  EXPECT_EQ(WEXITSTATUS(ended), 0);
+}
+
+TEST(SecretFile, ThatADiskHasNoRoomForIsNoBadInput) {
+  const TemporaryDirectory directory;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit nothing{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &nothing), 0);
+  const auto written = write_file(directory.path() / "secret", "x", 0600);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().kind, ErrorKind::Internal) << written.error().context;
+  EXPECT_EQ(write_file(directory.path() / "no" / "secret", "x", 0600).error().kind, ErrorKind::BadInput);
 }
 
 TEST(SecretFile, IsNamedWhenItCannotBeReadOrIsTooLarge) {

@@ -161,6 +161,18 @@ TEST_F(CheckOfTheAuthority, OneThatTheStartWouldRefuseIsAFault) {
   EXPECT_THAT(fault(), HasSubstr("ca.pem is not there")) << "a part of one is not still to be made";
 }
 
+TEST_F(CheckOfTheAuthority, AnEndThatIsNearAndOthersWhoMayWriteAreWarnings) {
+  make();
+  EXPECT_THAT(look_at_files(config_, kNow).warnings, IsEmpty());
+  std::filesystem::permissions(config_.ca.directory, std::filesystem::perms(0777));
+  const auto found = look_at_files(config_, kNow + std::chrono::days(3649));
+  EXPECT_THAT(found.faults, IsEmpty());
+  ASSERT_THAT(found.warnings, SizeIs(2));
+  EXPECT_EQ(found.warnings[0].pointer, "/ca/directory");
+  EXPECT_THAT(found.warnings[0].message, HasSubstr("more days; `armgate ca init --config a.json --force`"));
+  EXPECT_THAT(found.warnings[1].message, HasSubstr("`chmod go-w " + config_.ca.directory + "`"));
+}
+
 TEST_F(CheckOfTheAuthority, WhatIsPrivateToAnotherUserIsOnlyMentioned) {
   make();
   if (::geteuid() == 0) {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/process/child_command.h"
 #include "tests/support/temporary_directory.h"
@@ -48,13 +49,32 @@ TEST(ChildWatch, AProgramEndsWithUsHoweverWeEnd) {
 }
 
 TEST(ChildWatch, WhoWatchedIsGoneWithTheProgram) {
+  std::optional<ChildWatch> watch(std::in_place, std::vector<std::string>{"true"});
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
-  std::optional<ChildWatch> watch(std::in_place, child);
+  watch->end_with_us(child);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   watch.reset();
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+// Else one `pkill` would end the program and not reach the watcher, and another reach the watcher alone.
+TEST(ChildWatch, LooksLikeTheProgram) {
+  const TemporaryDirectory directory;
+  const std::string seen = (directory.path() / "seen").string();
+  // All processes of our group, with their names and words, but for those that look.
+  const std::string script =
+      "for one in /proc/[0-9]*; do read -r line < $one/stat && echo \"$line $(tr '\\0' ' ' < $one/cmdline)\"; done 2>/dev/null > " +
+      seen;
+  ASSERT_EQ(CommandRunner().run({"/bin/sh", "-c", script}, {{"PATH", "/bin:/usr/bin"}}).exit_code, 0);
+  std::ifstream lines(seen);
+  int watchers = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string parent = ") S " + std::to_string(::getpid()) + " ";  // sleeps, and is our child
+    if (line.find(parent) != line.npos && line.find(" (sh) ") != line.npos) ++watchers;
+  }
+  EXPECT_EQ(watchers, 1) << "the shell itself runs";
 }
 
 }  // namespace

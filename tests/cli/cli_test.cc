@@ -63,6 +63,7 @@ TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
       {{"ca"}, "\"armgate ca\" needs a command behind it; valid here: \"init\""},
       {{"unlock", "--ouptut", "json"}, "\"--ouptut\" is no flag here; did you mean \"--output\"?"},
       {{"unlock"}, "RESOURCE is missing; write: armgate unlock RESOURCE"},
+      {{"explain"}, "METHOD and URL are missing; write: armgate explain METHOD URL"},
       {{"explain", "PUT"}, "URL is missing; write: armgate explain METHOD URL"},
       {{"history", "--output", "yaml"}, "--output: \"yaml\" is not a valid value; valid here: \"text\" and \"json\""},
       {{"completion", "tcsh"}, "shell: \"tcsh\" is not a valid value; valid here: \"bash\", \"zsh\" and \"fish\""},
@@ -285,7 +286,7 @@ TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
 
   EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitBadInput);
   EXPECT_THAT(out.str(), IsEmpty());
-  EXPECT_THAT(err.str(), HasSubstr(place));
+  EXPECT_THAT(err.str(), AllOf(HasSubstr(place), HasSubstr("can be used as it is: `armgate ca path`")));
   EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
   EXPECT_THAT(err.str(), HasSubstr("start it anew"));
 }
@@ -315,6 +316,41 @@ TEST_F(Cli, AnOptionWithoutAnythingInItIsNotTakenForItsDefault) {
   EXPECT_EQ(run({"check", "--config", ""}), 2);
   EXPECT_THAT(err.str(), HasSubstr("--config: it is empty"));
   EXPECT_EQ(run({"run", "--listen", ""}), 2);
+  ASSERT_EQ(run({"ca", "init"}), kExitDone);
+  const std::vector<std::vector<std::string>> commands = {
+      {"ca", "init", "--force", "--directory", ""},
+      {"ca", "path", "--directory", ""},
+      {"exec", "--log", "", "--", "ls"},
+      {"explain", "PUT", "/subscriptions/s", "--body", ""},
+      {"explain", "PUT", "/subscriptions/s", "--body", "-", "--shown", "404", "--there", ""},
+      {"types", "import", ".", "--output", ""},
+      {"heal", "--runs", ""},
+      {"heal", "aks-system-pool", "/subscriptions/s", "--kubeconfig", ""}};
+  for (const auto& words : commands) {
+    EXPECT_EQ(run(words), kExitUsage) << testing::PrintToString(words);
+    EXPECT_THAT(err.str(), HasSubstr(": it is empty"));
+  }
+}
+
+TEST_F(Cli, TheLogOfExecHasAFileOfItsOwn) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}, "journal": {"file": "j"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  std::filesystem::create_symlink("ca/intermediate.key", directory.path() / "link");
+  for (const char* name : {"a.json", "ca/ca.pem", "ca/intermediate.key", "link", "j-wal"}) {
+    const std::string log = (directory.path() / name).string();
+    EXPECT_EQ(run({"exec", "--config", file.string(), "--log", log, "--", "ls"}), kExitExecFailed) << name;
+    EXPECT_THAT(err.str(), StartsWith("--log: is the file of ")) << name;
+    EXPECT_FALSE(asked) << name;
+  }
+  EXPECT_EQ(run({"exec", "--config", file.string(), "--log", (directory.path() / "log").string(), "--", "ls"}), kExitDone);
+}
+
+TEST_F(Cli, AHomeThatIsNoAbsolutePathIsRefused) {
+  home = "there";
+  EXPECT_EQ(run({"ca", "init"}), kExitBadInput);
+  EXPECT_THAT(err.str(), StartsWith("HOME: \"there\" is no absolute path"));
+  EXPECT_EQ(run({"exec", "--", "ls"}), kExitExecFailed);
+  EXPECT_FALSE(asked);
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ TEST_F(Doctor, AnEnvironmentThatLeadsAroundArmgateIsSaidWithTheRemedy) {
       {{{"https_proxy", "http://a:x@127.0.0.1:8080"}, {"NO_PROXY", "management.azure.com."}},
        "its entry \"management.azure.com.\"",
        "NO_PROXY"},
+      {{{"HTTPS_PROXY", "https://a:x@127.0.0.1:8080"}}, "begins with https://", "write http://a:x@127.0.0.1:8080 there"},
       {{{"https_proxy", "http://a:x@127.0.0.1:8080"}, {"no_proxy", "*:443"}}, "its entry \"*:443\"", "NO_PROXY"},
   };
   for (const auto& c : cases) {
@@ -103,6 +104,24 @@ TEST_F(Doctor, AnEnvironmentThatLeadsAroundArmgateIsSaidWithTheRemedy) {
   world.environment = {{"HTTPS_PROXY", "http://127.0.0.1:8080"}};
   EXPECT_EQ(finding("environment").health, Health::Warning) << "nobody tells its clients apart";
   EXPECT_EQ(finding("curl").health, Health::Good);
+}
+
+// Then the login, which armgate only tunnels, cannot be trusted.
+TEST_F(Doctor, ABundleOfArmgatesRootAloneIsAWarning) {
+  const auto root = directory.path() / "ca" / "ca.pem";
+  const auto other = directory.write("other.pem", "no certificate at all").string();
+  for (const char* variable : {"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
+    world.environment[variable] = root.string();
+    const Finding found = finding("environment");
+    EXPECT_EQ(found.health, Health::Warning) << variable;
+    EXPECT_THAT(found.text, AllOf(HasSubstr(variable), HasSubstr("armgate's root alone")));
+    EXPECT_THAT(found.remedy, HasSubstr("armgate env --config /etc/armgate/armgate.json"));
+    world.environment[variable] = other;
+    EXPECT_EQ(finding("environment").health, Health::Good) << "what a runtime makes of it is said by itself";
+    world.environment.erase(variable);
+  }
+  world.environment["NODE_EXTRA_CA_CERTS"] = root.string();
+  EXPECT_EQ(finding("environment").health, Health::Good) << "Node adds it to its own";
 }
 
 TEST_F(Doctor, WithoutAServiceNothingBehindItIsJudged) {
@@ -183,6 +202,10 @@ TEST_F(Doctor, WhatARuntimeSaysBecomesAVerdict) {
       {{Kind::Around, "O=Microsoft"}, Health::Failed, "around armgate", "NO_PROXY"},
       {{Kind::Distrusts, "self-signed"}, Health::Failed, "does not trust the certificate: self-signed", "NODE_EXTRA_CA_CERTS"},
       {{Kind::Fails, "ENOENT"}, Health::Failed, "ENOENT", "certificate file"},
+      {{Kind::TrustsInPart, "but fetch() of Node v20.1.0 goes around"},
+       Health::Warning,
+       "fetch() of Node v20.1.0 goes around",
+       "NODE_USE_ENV_PROXY=1"},
       {{Kind::NotThrough, "no https.proxyHost"},
        Health::Warning,
        "goes around armgate",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -33,7 +34,7 @@ class Cli : public testing::Test {
     std::vector<const char*> argv{"armgate"};
     for (const std::string& word : words) argv.push_back(word.c_str());
     const CliContext context{
-        .surroundings = {.home = directory.path() / "home", .shipped_rules = source_path("conf/rules")},
+        .surroundings = {.home = home, .shipped_rules = source_path("conf/rules")},
         .default_config = directory.path() / "etc" / "armgate.json",
         .wall = kNow,
         .environment = environment,
@@ -84,6 +85,7 @@ class Cli : public testing::Test {
   }
 
   const TemporaryDirectory directory;
+  std::filesystem::path home = directory.path() / "home";
   std::ostringstream out, err;
   Environment environment{{"PATH", "/bin"}};
   std::optional<Config> run_with;

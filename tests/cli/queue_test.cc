@@ -55,6 +55,16 @@ ShownStatus shown(const json& status) {
   return read.ok() ? *read : ShownStatus{};
 }
 
+TEST(Status, TellsOfAReloadThatWasRefused) {
+  json status = usual();
+  EXPECT_THAT(status_text(shown(status)), Not(HasSubstr("reload"))) << "an older service says nothing of it";
+  status["reload_good"] = true;
+  EXPECT_THAT(status_text(shown(status)), Not(HasSubstr("reload")));
+  status["reload_good"] = false;
+  EXPECT_THAT(status_text(shown(status)),
+              HasSubstr("the last reload (SIGHUP) was refused, so rules and mode are those of before"));
+}
+
 TEST(Status, TellsWhatArmSaidIsLeft) {
   json status = usual();
   EXPECT_THAT(status_text(shown(status)), Not(HasSubstr("ARM lets"))) << "nothing was told";

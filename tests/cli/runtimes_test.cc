@@ -87,6 +87,16 @@ TEST_F(DoctorTools, DistrustInTheWordsOfEachIsToldFromOtherFailures) {
   EXPECT_EQ(verdict("node", {9, ""}).text, "it ended with 9");
 }
 
+TEST_F(DoctorTools, NodeMayTrustItWhileFetchGoesAround) {
+  install("node");
+  EXPECT_EQ(verdict("node", {0, "issuer armgate\n"}).kind, Kind::Trusts);
+  const auto partly = verdict("node", {0, "fetch() of Node v20.1.0 goes around\nissuer armgate\n"});
+  EXPECT_EQ(partly.kind, Kind::TrustsInPart);
+  EXPECT_THAT(partly.text, HasSubstr("but fetch() of Node v20.1.0 goes around armgate"));
+  EXPECT_EQ(verdict("node", {1, "fetch() of Node v20.1.0 goes around\nself-signed certificate\n"}).kind, Kind::Distrusts);
+  EXPECT_EQ(verdict("node", {0, "fetch() of Node v20.1.0 goes around\nissuer Microsoft\n"}).kind, Kind::Around);
+}
+
 TEST_F(DoctorTools, SourcesAreInFilesThatAreGoneAfterwards) {
   install("go");
   EXPECT_EQ(verdict("go", {0, "issuer CN=armgate intermediate CA 1,O=armgate\n"}).kind, Kind::Trusts);

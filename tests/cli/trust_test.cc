@@ -163,6 +163,14 @@ TEST_F(Trust, AfterAToolThatFailedUntrustingGoesOnWhereItStopped) {
   EXPECT_EQ(bundle(), "");
 }
 
+TEST_F(Trust, AnAuthorityThatIsGoneIsForgottenWithAllOthers) {
+  have_store(kDebian);
+  ASSERT_EQ(ca("trust"), kExitDone) << err.str();
+  EXPECT_EQ(run({"ca", "untrust", "--directory", (directory.path() / "gone").string()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("if the authority is gone for good, `armgate ca untrust --all`"));
+  EXPECT_EQ(run({"ca", "untrust", "--all"}), kExitDone);
+}
+
 TEST_F(Trust, WhoMayNotWriteThereIsToldTheWholeCommand) {
   have_store(kDebian);
   denied = EACCES;

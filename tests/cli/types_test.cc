@@ -15,6 +15,7 @@ namespace armgate {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -47,7 +48,9 @@ TEST_F(CliTypes, OneTypeIsToldWithWhatIsKnownAndWhoProtectsIt) {
   EXPECT_THAT(out.str(), HasSubstr("/properties/ipConfigurations"));
   EXPECT_THAT(out.str(), HasSubstr("facts-network.json:"));
   EXPECT_EQ(run({"types", "Microsoft.Nobody/knows"}), kExitDone) << "an unknown type is no error";
-  EXPECT_THAT(out.str(), HasSubstr("generic"));
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("generic"), Not(HasSubstr("did you mean"))));
+  EXPECT_EQ(run({"types", "Microsoft.Network/virtualNetwroks"}), kExitDone);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("did you mean"), HasSubstr(" microsoft.network/virtualnetworks\n")));
 }
 
 TEST_F(CliTypes, JsonHasEveryOneOfSeveralThatSayTheSame) {

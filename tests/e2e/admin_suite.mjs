@@ -1,9 +1,10 @@
 // The admin listener: is it alive, is it ready, what has it counted, who runs and who waits. Asked by curl, Node and `armgate status`.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { curl } from "./curl.mjs";
-import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { changeConfig, freePort, run, sleep, withinSeconds } from "./harness.mjs";
 import { samples } from "./samples.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
@@ -47,6 +48,22 @@ export const tests = {
     assert.equal(await draining(), 1);
     assert.equal((await patchTags(world, gateway, "second", { second: "1" })).status, 200);  // it has waited for the first
     assert.equal(await draining(), 0);
+  },
+
+  "a reload that was refused is told until one is taken": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "0");
+    const config = readFileSync(gateway.configFile, "utf8");
+    const reload = async (text, event) => {
+      const before = gateway.process.log.length;
+      writeFileSync(gateway.configFile, text);
+      gateway.process.child.kill("SIGHUP");
+      await waitFor("the reload", async () => gateway.process.log.slice(before).includes(`"event":"${event}"`));
+      writeFileSync(gateway.configFile, config);
+      return [samples((await ask("/metrics")).text).armgate_reload_good, /reload \(SIGHUP\) was refused/.test((await askStatus(world, gateway)).stdout.toString())];
+    };
+    assert.equal(samples((await ask("/metrics")).text).armgate_reload_good, 1);
+    assert.deepEqual(await reload('{"mode": "protekt"}', "reload-refused"), [0, true]);
+    assert.deepEqual(await reload(config, "reloaded"), [1, false]);
   },
 
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
@@ -140,6 +157,18 @@ export const tests = {
     assert.equal(metrics[`armgate_arm_remaining_requests${whose},budget="subscription-reads"}`], 41);
     assert.ok(metrics[`armgate_arm_come_again_seconds${whose}}`] > 60);
     assert.equal(metrics['armgate_budgets_ignored_total{why="unreadable"}'], 1);
+  },
+
+  "armgate unlock that meets another server than armgate says so": async (world) => {
+    const { gateway } = await startWithScaleSet(world, "0");
+    const server = http.createServer((_, response) => response.writeHead(404, { "Content-Type": "text/html", "Content-Length": 15 }).end("<!DOCTYPE html>"));
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    changeConfig(gateway, (config) => { config.listen.admin = `127.0.0.1:${server.address().port}`; });
+    const done = await askService(world, gateway, "unlock", SCALE_SET);
+    server.close();
+    assert.equal(done.code, 3);
+    assert.match(done.stderr, /no answer from .* \(listen\.admin\): it answers 404; is armgate running/);
+    assert.doesNotMatch(done.stderr, /DOCTYPE/);
   },
 
   "armgate unlock lets the next write go on, and says so in an alert": async (world) => {

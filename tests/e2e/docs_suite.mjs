@@ -61,6 +61,16 @@ export const tests = {
     assert.match(done.stderr, /--check: bench\/ratios\.json has no ratio of CPU time for fresh-host: --record first/);
   },
 
+  // Without, what follows would go around armgate, and nobody would notice.
+  "a recipe that pipes the variables on fails where armgate fails, and keeps to the length of a name": () => {
+    const blocks = readFileSync(path.join(TREE, "docs/recipes.md"), "utf8").split(/\n(?! {4}|$)/m).filter((block) => /armgate env .*\|\s*$/m.test(block));
+    assert.equal(blocks.length, 2);
+    for (const block of blocks) {
+      assert.match(block, /pipefail|shell: bash/);
+      assert.match(block, /cut -c1-64/);
+    }
+  },
+
   "each recipe says whether it was tried, and its table says the same": () => {
     const text = readFileSync(path.join(TREE, "docs/recipes.md"), "utf8");
     const sections = text.split(/^## /m).slice(1).map((section) => [section.split("\n")[0], section]);

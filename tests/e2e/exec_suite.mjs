@@ -24,7 +24,11 @@ export const tests = {
     const codeOf = async (...words) => (await launch(world, gateway, "exec", "t", words)).code;
     assert.equal(await codeOf("true"), 0);
     assert.equal(await codeOf("sh", "-c", "exit 7"), 7);
-    assert.equal(await codeOf("sh", "-c", "kill -KILL $$"), 137);
+    for (const signal of ["SIGKILL", "SIGINT", "SIGTERM", "SIGPIPE"]) {
+      const killed = await launch(world, gateway, "exec", "t", ["sh", "-c", `kill -${signal.slice(3)} $$`]);
+      assert.deepEqual([killed.code, killed.signal], [null, signal], "a shell goes by it");
+    }
+    assert.equal(await codeOf("sh", "-c", "exit 130"), 130);
     assert.equal(await codeOf("no-such-program"), 127);
     assert.equal(await codeOf("/etc/passwd"), 126);
     const bad = world.file("bad.json");
@@ -35,6 +39,9 @@ export const tests = {
     assert.match(refused.stderr, /bad\.json:1: \/threads/);
     const nowhere = { HOME: world.directory, XDG_RUNTIME_DIR: "/no/such/directory", TMPDIR: "/no/such/directory" };
     assert.equal((await run(path.join(world.bin, "armgate"), execArguments(gateway, ["true"]), { env: nowhere })).code, 0);
+    const script = world.file("without-shebang");
+    writeFileSync(script, "exit $(($1 + 4))\n", { mode: 0o755 });
+    assert.equal(await codeOf(script, "3"), 7);
   },
 
   "the command has its input and output for itself, and armgate says one line if it did something": async (world) => {
@@ -96,6 +103,56 @@ export const tests = {
     child.kill("SIGTERM");
     const [code] = await withinSeconds(10, "the end", once(child, "close"));
     assert.deepEqual([code, output], [3, "ready\ngot it\n"]);
+  },
+
+  "a signal to the whole group reaches the command once": async (world) => {
+    const { gateway } = await prepare(world);
+    const script = 'n=0; trap "n=\\$((n+1))" TERM; echo ready; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; exit $n';
+    const child = spawn(path.join(world.bin, "armgate"), execArguments(gateway, ["sh", "-c", script]),
+                        { env: cleanEnvironment({ HOME: world.directory }), stdio: ["ignore", "pipe", "inherit"], detached: true });
+    let output = "";
+    child.stdout.on("data", (piece) => { output += piece; });
+    while (!output.includes("ready")) await once(child.stdout, "data");
+    process.kill(-child.pid, "SIGTERM");
+    const [code] = await withinSeconds(20, "the end", once(child, "close"));
+    assert.equal(code, 1, "how often the trap was sprung");
+  },
+
+  "a script that runs its lines under exec ends at Ctrl-C": async (world) => {
+    const { gateway } = await prepare(world);
+    const loop = world.file("loop.sh");
+    const words = [path.join(world.bin, "armgate"), ...execArguments(gateway, ["sh", "-c", "echo ready; exec sleep 20"])].map((word) => `'${word}'`).join(" ");
+    writeFileSync(loop, `for i in 1 2 3; do ${words}; echo "went on after $i"; done\n`);
+    const child = spawn("script", ["--quiet", "--return", "--command", `exec bash ${loop}`, "/dev/null"],
+                        { env: cleanEnvironment({ HOME: world.directory, SHELL: "/bin/sh" }), stdio: ["pipe", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.on("data", (piece) => { output += piece; });
+    while (!output.includes("ready")) await once(child.stdout, "data");
+    child.stdin.write("\x03");
+    await withinSeconds(15, "the end", once(child, "close"));
+    assert.doesNotMatch(output, /went on/);
+  },
+
+  "the end is seen though whoever started exec ignores the end of children": async (world) => {
+    const { gateway } = await prepare(world);
+    const ignoring = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])";
+    const words = ["-c", ignoring, path.join(world.bin, "armgate"), ...execArguments(gateway, ["sh", "-c", "exit 7"])];
+    assert.equal((await run("/usr/bin/python3", words, { env: { HOME: world.directory }, seconds: 20 })).code, 7);
+  },
+
+  "a log whose reader has gone does not end the command": async (world) => {
+    const { gateway } = await prepare(world);
+    const pipe = world.file("log");
+    const call = curlOf(GROUP, "2024-03-01", "--output", "/dev/null").map((word) => `"${word}"`).join(" ");
+    const script = `mkfifo ${pipe}; sleep 0.4 < ${pipe} & sleep 0.1; "$@" sh -c '${call}; sleep 0.6; ${call}; exit 4'`;
+    const words = [path.join(world.bin, "armgate"), "exec", "--config", gateway.configFile, "--log", pipe, "--"];
+    const done = await run("sh", ["-c", script, "sh", ...words], { env: { HOME: world.directory } });
+    assert.deepEqual([done.code, done.signal], [4, null], done.stderr);
+  },
+
+  "an empty HOME is none": async (world) => {
+    const done = await run(path.join(world.bin, "armgate"), ["ca", "path"], { env: { HOME: "" } });
+    assert.match(done.stdout.toString() + done.stderr, /^(armgate: )?\/\S+\/ca\/ca\.pem/, "it is looked for at an absolute path");
   },
 
   "on a terminal the command sees the terminal, and Ctrl-C once": async (world) => {

@@ -33,11 +33,12 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
   child.stderr.on("data", (piece) => output[1].push(piece));
   child.stdin.on("error", () => {});  // a program may end without reading its input
   child.stdin.end(input);
-  const timer = setTimeout(() => child.kill("SIGKILL"), seconds * 1000);
+  let isLate = false;
+  const timer = setTimeout(() => { isLate = true; child.kill("SIGKILL"); }, seconds * 1000);
   const [code, signal] = await once(child, "close");
   clearTimeout(timer);
-  if (signal === "SIGKILL") throw new Error(`${program} ${args.join(" ")} took more than ${seconds} s`);
-  return { code, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
+  if (isLate) throw new Error(`${program} ${args.join(" ")} took more than ${seconds} s`);
+  return { code, signal, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
 }
 
 // The same of one that has to succeed: what it printed.

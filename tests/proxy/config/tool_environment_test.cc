@@ -70,6 +70,20 @@ TEST_F(ToolVariables, WhatTheUserTrustsStaysTrusted) {
   EXPECT_EQ(text_of(theirs.string()), kTheirs);
 }
 
+// requests takes a directory for REQUESTS_CA_BUNDLE, with the links of `openssl rehash` in it.
+TEST_F(ToolVariables, ADirectoryOfCertificatesIsTakenFileByFile) {
+  directory.write("trusted/a.pem", kTheirs);
+  directory.write("trusted/b.pem", std::string(kTheirs) + "\n# b");
+  std::filesystem::create_symlink("a.pem", directory.path() / "trusted" / "0123abcd.0");
+  std::filesystem::create_directory(directory.path() / "trusted" / "deeper");
+  auto set = variables({{"REQUESTS_CA_BUNDLE", path("trusted")}});
+  EXPECT_EQ(text_of(set["REQUESTS_CA_BUNDLE"]), kTheirs + std::string("\n") + kTheirs + "\n# b\n" + kOurs);
+  directory.write("empty/readme", "none here");
+  const auto none = tool_variables(settings, {{"REQUESTS_CA_BUNDLE", path("empty")}});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().context, HasSubstr("holds no PEM certificate; name certificates (PEM) or unset it"));
+}
+
 TEST_F(ToolVariables, SetAgainTheyAreTheSame) {
   const auto theirs = directory.write("corporate.pem", std::string(kTheirs) + "\n");
   const auto once = variables({{"SSL_CERT_FILE", theirs.string()}});
@@ -100,6 +114,8 @@ TEST_F(ToolVariables, CertificatesThatCannotBeReadAreNamed) {
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().context, StartsWith("REQUESTS_CA_BUNDLE: "));
   EXPECT_THAT(made.error().context, HasSubstr("/nonexistent/a.pem"));
+  EXPECT_EQ(tool_variables(settings, {{"REQUESTS_CA_BUNDLE", "/dev/null"}}).error().context,
+            "REQUESTS_CA_BUNDLE: /dev/null is a pipe or a device; name certificates (PEM) or unset it");
 }
 
 TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {

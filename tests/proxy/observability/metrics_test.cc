@@ -111,6 +111,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   Counted counted;
   counted.state.mode = rules::Mode::Observe;
   counted.state.draining = true;
+  counted.state.reload_good = false;
   counted.state.locks = {.keys = 4, .waiting = 2};
   counted.state.connections_max = 42;
   counted.state.request_body_bytes = 70'000;
@@ -123,6 +124,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   const std::string text = counted.text();
   EXPECT_THAT(text, HasSubstr("mode=\"observe\""));
   EXPECT_THAT(text, HasSubstr("\narmgate_ready 0\n"));
+  EXPECT_THAT(text, HasSubstr("\narmgate_reload_good 0\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_locked_resources 4\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_waiting_writes 2\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_connections_max 42\n"));

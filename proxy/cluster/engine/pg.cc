@@ -27,9 +27,9 @@ constexpr Duration kOthersMax = std::chrono::seconds(1);
 // warning. No statement is given up for its time, because a commit must not be; none works on an old snapshot. The engine ends
 // a process of which the other end is gone: while it waits for others, and while it sends to who takes nothing.
 constexpr const char* kSession =
-    "set transaction_isolation = 'read committed'; set default_transaction_isolation = 'read committed'; "
+    "set statement_timeout = 0; set transaction_isolation = 'read committed'; set default_transaction_isolation = 'read committed'; "
     "set client_min_messages = warning; set bytea_output = hex; "
-    "set idle_session_timeout = 0; set statement_timeout = 0; set lock_timeout = 0; "
+    "set idle_session_timeout = 0; set lock_timeout = 0; "
     "set client_connection_check_interval = '5s'; set tcp_user_timeout = '10s'; set tcp_keepalives_idle = 5; "
     // The timeline of the control file is behind for a moment after a promotion; that of the log is not.
     "select current_setting('transaction_read_only') = 'off' and not pg_is_in_recovery(), "

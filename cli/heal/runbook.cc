@@ -119,8 +119,7 @@ Result<Known> Runbook::look(const Step& step) {
   auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
   if (!stand_in) return std::move(stand_in).error();
   Known known{target, journal_.progress(), snapshot_, *std::move(cluster), *std::move(pool), *std::move(stand_in)};
-  times_unseen_ = known.stand_in ? 0 : times_unseen_ + 1;
-  known.times_unseen = times_unseen_;
+  known.stand_in_may_come = note_whether_seen(known.stand_in);
   known.run = journal_.id();
   known.lease_held = *held;
   known.now = world_.wall();

@@ -42,20 +42,27 @@ std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
   }
 }
 
+// Gives whether it may come although this look has not found it.
+bool Runbook::note_whether_seen(const std::optional<Pool>& stand_in) {
+  if (stand_in) {
+    times_unseen_ = 0;
+    return false;
+  }
+  if (times_unseen_++ == 0) unseen_since_ = world_.now();
+  const bool was_long = times_unseen_ >= kLooksUntilGone && over(unseen_since_ + kUnseenUntilGone);
+  return journal_.progress().of(Phase::StandIn).may_have_run() && !was_long;
+}
+
 // Nothing: it is not there, in as many looks as that takes.
 Result<std::optional<Pool>> Runbook::find_stand_in() {
-  const Progress& progress = journal_.progress();
-  const Target& target = progress.target;
-  while (true) {
+  const Target& target = journal_.progress().target;
+  for (bool was_told = false;; world_.pause(options_.poll)) {
     auto pool = read_pool_at(world_, target.stand_in_id(), target.api_version);
-    if (!pool) return pool;
-    times_unseen_ = *pool ? 0 : times_unseen_ + 1;
-    if (*pool || !progress.of(Phase::StandIn).may_have_run() || times_unseen_ >= kLooksUntilGone) return pool;
-    if (times_unseen_ == 1)
+    if (!pool || !note_whether_seen(*pool)) return pool;
+    if (!std::exchange(was_told, true))
       print(Phase::Recheck, "wait", fmt::format("pool {} may have been made: ARM may not know it yet", target.stand_in()));
     if (world_.interrupted() != Interrupted::No)
       return gateway_error(ErrorKind::TimedOut, fmt::format("whether pool {} is there is not known", target.stand_in()));
-    world_.pause(options_.poll);
   }
 }
 

@@ -10,8 +10,7 @@ Move remove(const Known& known, Phase phase) {
   const std::string name = known.target.stand_in();
   if (!known.lease_held) return wait(std::string(kEarlierWrite));  // it may be the one that makes it
   if (!known.stand_in) {
-    const bool may_come = known.progress.of(Phase::StandIn).may_have_run() && !known.progress.of(phase).may_have_run();
-    if (may_come && known.times_unseen < kLooksUntilGone)
+    if (known.stand_in_may_come && !known.progress.of(phase).may_have_run())
       return wait(fmt::format("pool {} is not there, but may have been made: ARM may not know it yet", name));
     return done(fmt::format("pool {} is gone", name));
   }

@@ -1,6 +1,7 @@
 #include "cli/declare.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,17 @@ std::string id_in(std::string_view text) {
   text = text.substr(0, text.find('?'));
   while (text.ends_with('/')) text.remove_suffix(1);
   return std::string(text);
+}
+
+// CLI::Range alone takes "nan", which is neither below nor above.
+CLI::Validator number_in(double least, double most) {
+  const CLI::Range range(least, most);
+  const auto fault_of = [range](const std::string& text) {
+    double number = 0;
+    const bool is_nan = CLI::detail::lexical_cast(text, number) && std::isnan(number);
+    return is_nan ? "Value " + text + " is no number" : range(text);
+  };
+  return {fault_of, range.get_description()};
 }
 
 // Adds flags and words to commands; those that several have, with the same meaning in each.
@@ -142,7 +154,7 @@ Commands declare_questions(CLI::App& app, Asked& asked, const Flags& flags) {
   CLI::App* top = app.add_subcommand(
       "top", "Look on, every second, at what the running service does and who waits for whom (listen.admin)");
   top->add_option("--interval", asked.interval, "Seconds between two looks")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(number_in(0.1, 3600.0))
       ->capture_default_str();
   top->add_option("--looks", asked.looks, "How often to look; 0: until it is ended")->capture_default_str();
   CLI::App* history = app.add_subcommand(
@@ -228,9 +240,9 @@ void add_bounds_of_repair(CLI::App* pool, Asked::Heal& heal) {
   pool->add_option("--deadline-min", heal.deadline_min, "Minutes for the whole run, up to the delete")
       ->check(CLI::Range(25, 1'440))
       ->capture_default_str();
-  pool->add_option("--poll-s", heal.poll_s, "Seconds between two looks")->check(CLI::Range(0.01, 300.0))->capture_default_str();
+  pool->add_option("--poll-s", heal.poll_s, "Seconds between two looks")->check(number_in(0.01, 300.0))->capture_default_str();
   pool->add_option("--settle-s", heal.settle_s, "Seconds to wait after the abort")
-      ->check(CLI::Range(0.0, 600.0))
+      ->check(number_in(0.0, 600.0))
       ->capture_default_str();
   pool->add_option("--stand-in-nodes", heal.stand_in_nodes, "Nodes of the temporary pool; 0: as many as the pool has")
       ->check(CLI::Range(0, 100))
@@ -244,14 +256,14 @@ void add_nodes_of_repair(CLI::App* pool, Asked::Heal& heal) {
                  "Go on with a run that looked at nodes, without looking at them any more")
       ->excludes(pool->get_option("--kubeconfig"));
   pool->add_option("--nodes-min", heal.nodes_min, "Minutes for a pool's nodes to become ready, once ARM says that it is well")
-      ->check(CLI::Range(0.01, 1'440.0))
+      ->check(number_in(0.01, 1'440.0))
       ->needs(pool->get_option("--kubeconfig"))
       ->capture_default_str();
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));
   pool->add_option("--drain-min", heal.drain_min, "Minutes for all of the drain; pods that do not go in it go with their nodes")
-      ->check(CLI::Range(0.01, 1'440.0))
+      ->check(number_in(0.01, 1'440.0))
       ->needs(pool->get_option("--drain"))
       ->capture_default_str();
 }
@@ -299,7 +311,7 @@ Commands declare_cluster(CLI::App& app, Asked& asked, const Flags& flags) {
   command->require_subcommand(1);
   CLI::App* init = command->add_subcommand("init", "Make the tables that they share");
   init->add_option("--lease", asked.membership_lease, "Seconds after which a replica that says nothing is taken for dead")
-      ->check(CLI::Range(1.0, 300.0))
+      ->check(number_in(1.0, 300.0))
       ->capture_default_str();
   CLI::App* upgrade = command->add_subcommand("upgrade", "Bring tables of an earlier version to this one's");
   CLI::App* import = command->add_subcommand(

@@ -119,6 +119,7 @@ Result<Known> Runbook::look(const Step& step) {
   auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
   if (!stand_in) return std::move(stand_in).error();
   Known known{target, journal_.progress(), snapshot_, *std::move(cluster), *std::move(pool), *std::move(stand_in)};
+  known.stand_in_may_come = note_whether_seen(known.stand_in);
   known.run = journal_.id();
   known.lease_held = *held;
   known.now = world_.wall();
@@ -199,6 +200,7 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt&
   const std::string what = fmt::format("{} {}", arm::to_text(move.write.method), move.write.target);
   if (auto failed = record(Event::Kind::Intend, phase, what)) return failed;
   print(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
+  times_unseen_ = 0;
   const auto reply = world_.send(move.write);
   if (const auto why = why_unknown(reply)) {
     print(phase, "warning", *why + ": the next look tells what became of it");
@@ -219,8 +221,10 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt&
   }
   const bool ended_by_itself = step.phase == Phase::Abort && reply->status == 409;
   const bool is_gone = reply->status == 404 && move.write.method == arm::Method::Delete;
+  const bool is_there = reply->status == 412 && !move.write.if_none_match.empty();  // though looks do not show it yet
   const bool moved = reply->status == 412 && ++attempt.refused_conditions < kRefusedConditionsMax;
-  if (ended_by_itself || is_gone || moved) {
+  if (is_there) attempt.waited_for = "it is there, and not seen yet";
+  if (ended_by_itself || is_gone || is_there || moved) {
     world_.pause(options_.poll);
     return std::nullopt;
   }

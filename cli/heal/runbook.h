@@ -74,7 +74,9 @@ class Runbook {
   std::optional<Ending> drain();
   std::optional<Ending> interruption(Phase phase);
   bool has_touched_nothing() const { return !pool_goes_ && !journal_.progress().may_be_deleted(); }
-  bool stand_in_is_there() const;
+  bool stand_in_is_there();
+  Result<std::optional<Pool>> find_stand_in();
+  bool note_whether_seen(const std::optional<Pool>& stand_in);
   void print(Phase phase, std::string_view event, std::string text) const { world_.print({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }
 
@@ -86,6 +88,8 @@ class Runbook {
   std::string operation_;   // of the last write, until it ends; empty: none
   std::string why_failed_;  // how it ended, for people; empty: well, or nobody knows
   bool pool_goes_ = false;  // or is gone, by somebody else's hand
+  int times_unseen_ = 0;    // looks in a row in which there was no stand-in
+  TimePoint unseen_since_{};
 };
 
 }  // namespace armgate::heal

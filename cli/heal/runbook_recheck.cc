@@ -42,12 +42,36 @@ std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
   }
 }
 
+// Gives whether it may come although this look has not found it.
+bool Runbook::note_whether_seen(const std::optional<Pool>& stand_in) {
+  if (stand_in) {
+    times_unseen_ = 0;
+    return false;
+  }
+  if (times_unseen_++ == 0) unseen_since_ = world_.now();
+  const bool was_long = times_unseen_ >= kLooksUntilGone && over(unseen_since_ + kUnseenUntilGone);
+  return journal_.progress().of(Phase::StandIn).may_have_run() && !was_long;
+}
+
+// Nothing: it is not there, in as many looks as that takes.
+Result<std::optional<Pool>> Runbook::find_stand_in() {
+  const Target& target = journal_.progress().target;
+  for (bool was_told = false;; world_.pause(options_.poll)) {
+    auto pool = read_pool_at(world_, target.stand_in_id(), target.api_version);
+    if (!pool || !note_whether_seen(*pool)) return pool;
+    if (!std::exchange(was_told, true))
+      print(Phase::Recheck, "wait", fmt::format("pool {} may have been made: ARM may not know it yet", target.stand_in()));
+    if (world_.interrupted() != Interrupted::No)
+      return gateway_error(ErrorKind::TimedOut, fmt::format("whether pool {} is there is not known", target.stand_in()));
+  }
+}
+
 // It does not matter who deletes it: with the stand-in in its place the run goes on.
 std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& pool) {
   const Progress& progress = journal_.progress();
   const Target& target = progress.target;
   const std::string what = fmt::format("pool {} is {}", target.pool, pool ? pool->state : "gone");
-  const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
+  const auto stand_in = find_stand_in();
   if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
   const auto why_not = *stand_in ? why_not_ours(**stand_in, target) : fmt::format("pool {} is not there", target.stand_in());
   if (why_not) {
@@ -83,7 +107,7 @@ std::optional<Ending> Runbook::recheck() {
   if (*objection) {
     const std::string& why = (*objection)->why;
     if ((*objection)->says == Guard::Says::Refuse) return stop(Phase::Recheck, why);
-    const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
+    const auto stand_in = find_stand_in();
     if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
     if (*stand_in) return stop(Phase::Recheck, not_needed_text(why, journal_.progress()));
     print(Phase::Recheck, "recovered", why);
@@ -104,10 +128,9 @@ std::optional<Ending> Runbook::recheck() {
 }
 
 // While ARM makes it, the cluster is in a state that says nothing.
-bool Runbook::stand_in_is_there() const {
-  const Progress& progress = journal_.progress();
-  if (!progress.of(Phase::StandIn).intended) return false;
-  const auto pool = read_pool_at(world_, progress.target.stand_in_id(), progress.target.api_version);
+bool Runbook::stand_in_is_there() {
+  if (!journal_.progress().of(Phase::StandIn).intended) return false;
+  const auto pool = find_stand_in();
   return !pool || pool->has_value();
 }
 

@@ -27,6 +27,11 @@ bool may_be_left_out(const Event& event) {
   return shows || std::holds_alternative<PageShown>(event);
 }
 
+// Of operations that clients poll: whoever follows one sees its end with a look of its own, and is polled again.
+bool is_told_again(const Event& event) {
+  return std::holds_alternative<EndTold>(event) || std::holds_alternative<OwnedPolled>(event);
+}
+
 size_t bytes_of(const policy::SharedBody& body) { return body ? body->bytes.size() : 0; }
 
 size_t bytes_of(const policy::Event& event) {
@@ -40,6 +45,7 @@ size_t bytes_of(const policy::Event& event) {
 size_t bytes_of(const Event& event) {
   if (const auto* told = std::get_if<Told>(&event)) return bytes_of(told->event);
   if (const auto* page = std::get_if<PageShown>(&event)) return bytes_of(page->page.body);
+  if (const auto* end = std::get_if<EndTold>(&event)) return end->body.size();
   const auto* sending = std::get_if<SendingEvent>(&event);
   return sending == nullptr || !sending->ending.answer ? 0 : sending->ending.answer->body.size();
 }
@@ -84,6 +90,7 @@ void Replica::post(Event event) {
       reads_missing_ = true;
       return;
     }
+    if (is_full && is_told_again(event)) return;
     queue_bytes_ += bytes_of(event);
     queue_.push_back(std::move(event));
     ++posted_;

@@ -51,6 +51,12 @@ TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
   }
 }
 
+TEST_F(Cli, WhatIsNoNumberIsRefused) {
+  for (const char* const text : {"nan", "-NaN", "301"})
+    EXPECT_EQ(run({"cluster", "init", "--lease", text}), kExitUsage) << text;
+  EXPECT_EQ(run({"heal", "aks-system-pool", "/x", "--poll-s", "nan"}), kExitUsage);
+}
+
 TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
   const struct {
     std::vector<std::string> words;

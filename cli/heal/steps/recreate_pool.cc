@@ -35,7 +35,7 @@ Move recreate_pool(const Known& known) {
   const std::string& name = known.target.pool;
   if (!known.pool) {
     if (known.progress.of(Phase::Recreate).accepted()) {
-      return stop(fmt::format("pool {} was accepted and is not there; {} stands in", name, known.target.stand_in()));
+      return wait(fmt::format("pool {} was accepted and is not there yet; {} stands in", name, known.target.stand_in()));
     }
     return send(fmt::format("create the pool {} from the snapshot", name),
                 {arm::Method::Put, target_of(known), known.snapshot.again, "", "*"});

@@ -8,7 +8,12 @@ namespace {
 
 Move remove(const Known& known, Phase phase) {
   const std::string name = known.target.stand_in();
-  if (!known.stand_in) return done(fmt::format("pool {} is gone", name));
+  if (!known.lease_held) return wait(std::string(kEarlierWrite));  // it may be the one that makes it
+  if (!known.stand_in) {
+    if (known.stand_in_may_come && !known.progress.of(phase).may_have_run())
+      return wait(fmt::format("pool {} is not there, but may have been made: ARM may not know it yet", name));
+    return done(fmt::format("pool {} is gone", name));
+  }
   if (known.stand_in->state == "Deleting") return wait(fmt::format("pool {} is Deleting", name));
   if (known.progress.of(phase).accepted()) {
     if (known.stand_in->state != "Failed")

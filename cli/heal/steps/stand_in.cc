@@ -87,7 +87,7 @@ Move add_stand_in(const Known& known) {
     if (came_to_nothing(*known.stand_in)) return discard(*known.stand_in, known);
     return stop(fmt::format("pool {} is {}; the pool {} was not touched", name, state, known.target.pool));
   }
-  if (known.progress.of(Phase::StandIn).accepted()) return stop(fmt::format("pool {} was accepted and is not there", name));
+  if (known.progress.of(Phase::StandIn).accepted()) return wait(fmt::format("pool {} was accepted and is not there yet", name));
   return send(fmt::format("create the pool {} with the mode System", name),
               {arm::Method::Put, fmt::format("{}?api-version={}", known.target.stand_in_id(), known.target.api_version),
                known.snapshot.stand_in, "", "*"});

@@ -30,6 +30,7 @@ struct Known {
   Cluster cluster;
   std::optional<Pool> pool{};      // nothing: ARM says that there is none
   std::optional<Pool> stand_in{};  // the same
+  bool stand_in_may_come = false;  // it is not there, but may be on its way
   bool lease_held = true;
   Duration left{};  // of the whole run's time
   WallTime now{};
@@ -111,6 +112,13 @@ inline constexpr Duration kReservedForRecreate = std::chrono::minutes(20);
 
 // So often a pool is made until a person has to look: what makes it fail may pass, or may not.
 inline constexpr int kTriesMax = 3;
+
+// A pool that was just made may be unknown for minutes (docs/arm.md, "Lag"), and its PUT may still be on its way, also to an
+// armgate that has the lease for this run. One of which ARM may have taken the PUT is believed to be gone after so many looks in
+// a row, and not sooner than this.
+inline constexpr int kLooksUntilGone = 10;
+inline constexpr Duration kUnseenUntilGone = std::chrono::seconds(30);
+
 inline constexpr std::string_view kEarlierWrite = "a write that began earlier still runs on the cluster";
 
 }  // namespace armgate::heal

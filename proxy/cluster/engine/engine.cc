@@ -22,7 +22,9 @@ constexpr Duration kFirstReadMax = std::chrono::minutes(1);
 constexpr Duration kIdleAtStartMax = std::chrono::seconds(10);
 constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kTryAgainMax = std::chrono::seconds(5);
+// Between these it says that it lives.
 constexpr int64_t kRowsAtOnce = 500;
+constexpr int64_t kBytesAtOnce = int64_t{4} << 20;
 
 Error rows_missing(uint64_t from, uint64_t to) {
   return gateway_error(
@@ -54,7 +56,8 @@ Engine::Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection 
       calls_(std::move(calls)),
       key_(key),
       connection_(std::move(connection)),
-      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      known_(connection_->primary()) {}
 
 Engine::~Engine() {
   if (thread_.joinable()) close();
@@ -140,10 +143,11 @@ Error Engine::unreadable(Error error) const {
 
 Result<bool> Engine::read_some(Duration silence) {
   const auto rows = connection_->run_again(
-      kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
+      kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce), pg_number(kBytesAtOnce)},
+      silence);
   if (!rows) return rows.error();
   if (auto applied = apply(*rows); !applied) return std::move(applied).error();
-  return rows->size() == static_cast<size_t>(kRowsAtOnce);
+  return rows->size() > 0 && static_cast<uint64_t>(rows->number(0, kNewestColumn)) > replica_->applied();
 }
 
 // A long log takes longer than a membership lease.
@@ -152,12 +156,18 @@ Result<void> Engine::read_all(Duration silence) {
     const auto more = read_some(silence);
     if (!more) return more.error();
     if (!*more) return {};
-    const auto kept = connection_->run(
-        "update armgate.replica set alive_until = greatest(clock_timestamp(), h.at) + m.lease from armgate.meta m, armgate.head h "
-        "where id = $1 and not dead",
-        {pg_number(joined_.id)}, kStatementMax);
-    if (!kept) return kept.error();
+    if (auto kept = stay_alive(*connection_); !kept) return kept;
   }
+}
+
+// Tells the others that it lives, and nothing else: needs no room in the log, and its turn neither. Nothing may be sent for it.
+Result<void> Engine::stay_alive(PgConnection& connection) const {
+  const auto kept = connection.run(
+      "update armgate.replica set alive_until = greatest(clock_timestamp(), h.at) + m.lease from armgate.meta m, armgate.head h "
+      "where id = $1 and not dead",
+      {pg_number(joined_.id)}, kStatementMax);
+  if (!kept) return kept.error();
+  return {};
 }
 
 Result<void> Engine::learn_time() {
@@ -168,9 +178,9 @@ Result<void> Engine::learn_time() {
   return {};
 }
 
-// Zero: it may be idle for ever. Before PostgreSQL 14 there is no such bound.
+// Zero: it may be idle for ever.
 Result<void> Engine::end_if_idle_for(Duration most) {
-  const auto done = connection_->run("select set_config(name, $1, false) from pg_settings where name = 'idle_session_timeout'",
+  const auto done = connection_->run("select set_config('idle_session_timeout', $1, false)",
                                      {pg_number(whole_milliseconds(most))}, kStatementMax);
   if (!done) return done.error();
   return {};
@@ -179,7 +189,6 @@ Result<void> Engine::end_if_idle_for(Duration most) {
 Result<void> Engine::start(Replica& replica, RulesToShare& rules) {
   replica_ = &replica;
   rules_ = &rules;
-  if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
   if (auto bounded = end_if_idle_for(kIdleAtStartMax); !bounded) return bounded;
   if (const auto kept = connection_->run(kKeepRows, {}, kStatementMax); !kept) return kept.error();
@@ -225,28 +234,15 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   return read_all(kStatementMax);
 }
 
-// Learns what its process there is called, and has that end if nobody is here any more: while it waits for others, and while it
-// sends to who takes nothing.
-Result<void> Engine::begin_session() {
-  const auto told = connection_->run(
-      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false), "
-      "set_config('tcp_user_timeout', '10000', false), set_config('tcp_keepalives_idle', '5', false) "
-      "from pg_stat_activity where pid = pg_backend_pid()",
-      {}, kStatementMax);
-  if (!told) return told.error();
-  backend_ = told->size() == 0 ? "" : told->text(0, 0);
-  return {};
-}
-
 Result<void> Engine::take(PgConnection connection) {
   connection_ = std::move(connection);
+  known_ = connection_->primary();
   is_set_up_ = false;
   return set_up();
 }
 
 // Of a connection that takes the place of another. If one of these is answered late, all of them are asked again.
 Result<void> Engine::set_up() {
-  if (auto begun = begin_session(); !begun) return begun;
   const auto has_all = has_what_was_applied();
   if (!has_all) return has_all.error();
   if (!*has_all) {
@@ -261,8 +257,12 @@ Result<void> Engine::set_up() {
   return {};
 }
 
+Result<PgConnection> Engine::open() const {
+  return PgConnection::open(options_.url, options_.connect_max, PgConnection::For::Writing, known_);
+}
+
 Result<void> Engine::connect_again() {
-  auto connection = PgConnection::open(options_.url, options_.connect_max);
+  auto connection = open();
   if (!connection) return std::move(connection).error();
   return take(*std::move(connection));
 }
@@ -272,25 +272,31 @@ Result<void> Engine::connect_again() {
 Result<void> Engine::wait_on() {
   auto answered = connection_->wait_on(kTick);
   if (connection_->is_waiting()) {
-    auto opened = PgConnection::open(options_.url, options_.connect_max);
+    auto opened = open();
     if (!opened) return std::move(opened).error();
     std::optional<PgConnection> other = *std::move(opened);
-    const auto same = other->run(
-        "select case when wait_event = 'SyncRep' then 'for its synchronous standby' else 'for another replica''s' end "
-        "from pg_stat_activity where pid || ' since ' || backend_start = $1 and state <> 'idle'",
-        {pg_text(backend_)}, kStatementMax);
-    if (!same) return same.error();
-    if (same->size() == 0) return take(*std::move(other));
+    if (is_older(*connection_->primary(), *other->primary())) return take(*std::move(other));
+    std::string waits = "is on its way to it still";
+    if (connection_->is_sending()) {
+      if (auto alive = stay_alive(*other); !alive) return alive;
+    } else {
+      const auto same = other->run(
+          "select case when wait_event = 'SyncRep' then 'waits for its synchronous standby' else 'waits for another replica''s' end "
+          "from pg_stat_activity where pid || ' since ' || backend_start = $1 and state <> 'idle'",
+          {pg_text(connection_->backend())}, kStatementMax);
+      if (!same) return same.error();
+      if (same->size() == 0) return take(*std::move(other));
+      waits = same->text(0, 0);
+    }
     other.reset();
-    answered = connection_->wait_on(kStatementMax);
+    answered = connection_->wait_on(std::min<Duration>(kStatementMax, joined_.membership_lease / 4));
     if (connection_->is_waiting())
-      return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine has a commit wait {}", same->text(0, 0)));
+      return gateway_error(ErrorKind::TimedOut, fmt::format("a commit of the cluster's engine {}", waits));
   }
-  // What it said does not matter: the same batch goes again, and does nothing if it stands in the log.
   if (!answered && connection_->refusal().empty()) return std::move(answered).error();
   if (!is_set_up_) return set_up();
-  next_beat_ = TimePoint{};
-  return {};
+  // The log says what became of it. Sent again, a long batch would be late again.
+  return append(std::nullopt);
 }
 
 // One round: tell, or hear.
@@ -325,7 +331,10 @@ void Engine::fail(const Error& error) {
     return std::exchange(health.is_reachable, false);
   });
   if (was_reachable) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
-  if (!is_waiting) connection_.reset();
+  // Where the engine has no room, say, refused is what adds a row. The others would take all for dead that have something to
+  // tell.
+  const bool is_refused = connection_ && !is_waiting && is_set_up_ && !connection_->refusal().empty();
+  if (!is_waiting && !(is_refused && stay_alive(*connection_))) connection_.reset();
   // Not all at the same moment; but who comes first takes for dead whoever is not there a membership lease later.
   const Duration most = std::min<Duration>(kTryAgainMax, joined_.membership_lease / 4);
   const Duration pause = std::min<Duration>(most, kTick * (int64_t{1} << std::min(tries_++, 6)));

@@ -7,6 +7,9 @@
 // one given up would leave a process of the engine waiting. Another one that can be written to takes its place at once, as at a
 // failover.
 //
+// Several servers may take writes: an old primary does not know that another was promoted. So all of them are asked now and
+// then, and the newest is the engine.
+//
 // Invariant  a replica that the others took for dead ends at once (`end`): what it goes on to do is done without its locks.
 // Threads   open and close: the owner's. Everything else is the engine's own thread.
 #pragma once
@@ -15,6 +18,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,15 +95,18 @@ class Engine {
   Result<void> read_all(Duration silence);
   Result<void> append(const std::optional<Replica::Batch>& batch);
   Result<void> learn_time();
+  Result<PgConnection> open() const;
   Result<void> connect_again();
+  Result<void> stay_alive(PgConnection& connection) const;
   Result<void> wait_on();
   Result<void> take(PgConnection connection);
   Result<void> set_up();
   Result<bool> has_what_was_applied();  // as the engine showed it
-  Result<void> begin_session();
   Result<void> end_if_idle_for(Duration most);
   Result<void> check_hash_key(const Found& found) const;
   Result<void> look_again();
+  void ask_servers();
+  Result<void> heed_servers();
   Result<std::vector<std::string>> compare_configured();
   Result<void> share_rules();
   void note_found(const Found& found, const std::vector<std::string>& more);
@@ -117,14 +124,17 @@ class Engine {
   std::optional<PgConnection> connection_;
   Replica* replica_ = nullptr;
   RulesToShare* rules_ = nullptr;
-  int wake_ = -1;        // an eventfd
-  std::string backend_;  // the engine's process at the other end
+  int wake_ = -1;                 // an eventfd
+  std::optional<Primary> known_;  // the newest server that was seen to take writes
+  std::future<std::vector<Primary>> asked_servers_;
+  std::optional<std::string> rivals_;  // rivals_among()
   KeptHealth health_;
   std::atomic<bool> configured_changed_{false};
   std::atomic<bool> closing_{false};
   TimePoint next_beat_{};
   TimePoint next_delete_{};
   TimePoint next_look_{};
+  TimePoint next_ask_{};
   int tries_ = 0;
   bool is_set_up_ = true;              // the connection: the first one is when the thread begins
   bool has_applied_ = false;           // a row of the log

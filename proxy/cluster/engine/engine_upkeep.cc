@@ -1,7 +1,10 @@
 // engine_upkeep.cc – what a replica looks after at the cluster's engine, beside the log itself.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <utility>
 
 #include "proxy/cluster/engine/engine.h"
@@ -17,6 +20,7 @@ constexpr Duration kDeleteEvery = std::chrono::minutes(1);
 constexpr Duration kDeleteMoreAfter = std::chrono::milliseconds(200);
 // At once: the membership lease is kept by the same thread, which must not wait for long.
 constexpr int64_t kRowsDeletedMax = 2'000;
+constexpr int64_t kBytesDeletedMax = int64_t{16} << 20;
 
 }  // namespace
 
@@ -49,6 +53,7 @@ Result<void> Engine::share_rules() {
 void Engine::note_found(const Found& found, const std::vector<std::string>& more) {
   auto warnings = warnings_of(found);
   warnings.insert(warnings.end(), more.begin(), more.end());
+  if (rivals_) warnings.push_back(*rivals_);
   const auto changes = health_.change([&](Health& health) {
     auto told = changes_of(health.warnings, warnings);
     health.warnings = std::move(warnings);
@@ -86,6 +91,31 @@ Result<bool> Engine::has_what_was_applied() {
          newest_->batch == static_cast<uint64_t>(found->number(0, 3)) && newest_->begun == found->number(0, 4);
 }
 
+// Beside this thread, which must go on saying that it lives: names are looked up for as long as the system's resolver likes.
+// All replicas ask so often that none is a membership lease behind the first that changes to another server.
+void Engine::ask_servers() {
+  if (asked_servers_.valid() || now() < next_ask_) return;
+  next_ask_ = now() + std::min<Duration>(kLookEvery, joined_.membership_lease / 2);
+  asked_servers_ = std::async(
+      std::launch::async, [url = options_.url, within = options_.connect_max] { return PgConnection::primaries(url, within); });
+}
+
+Result<void> Engine::heed_servers() {
+  ask_servers();
+  if (!asked_servers_.valid() || asked_servers_.wait_for(Duration::zero()) != std::future_status::ready) return {};
+  const auto servers = asked_servers_.get();
+  auto rivals = rivals_among(servers);
+  if (rivals != rivals_) next_look_ = TimePoint{};  // which tells it
+  rivals_ = std::move(rivals);
+  for (const Primary& server : servers) {
+    if (known_ && is_older(*known_, server)) known_ = server;
+  }
+  const auto& ours = connection_->primary();
+  if (!known_ || !ours || !is_older(*ours, *known_)) return {};
+  return gateway_error(ErrorKind::Unreachable, fmt::format("{} was promoted, and {} is an old primary (timelines {} and {})",
+                                                           known_->name, ours->name, known_->timeline, ours->timeline));
+}
+
 Result<void> Engine::look_again() {
   next_look_ = now() + kLookEvery;
   const auto found = look_at(*connection_);
@@ -103,11 +133,12 @@ Result<void> Engine::look_again() {
 
 Result<void> Engine::delete_old() {
   const auto keep = std::chrono::duration_cast<std::chrono::seconds>(options_.keep).count();
-  const auto done = connection_->run(
-      kDeleteRows, {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep), pg_number(kRowsDeletedMax)},
-      kStatementMax);
+  const auto done = connection_->run(kDeleteRows,
+                                     {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep),
+                                      pg_number(kRowsDeletedMax), pg_number(kBytesDeletedMax)},
+                                     kStatementMax);
   if (!done) return done.error();
-  if (done->number(0, 0) == kRowsDeletedMax) next_delete_ = now() + kDeleteMoreAfter;
+  if (done->text(0, 0) == "t") next_delete_ = now() + kDeleteMoreAfter;
   const auto forgotten = connection_->run(
       "delete from armgate.replica where (dead or clean) and alive_until < clock_timestamp() - make_interval(secs => $1)",
       {pg_number(keep)}, kStatementMax);
@@ -116,6 +147,7 @@ Result<void> Engine::delete_old() {
 }
 
 Result<void> Engine::now_and_then() {
+  if (auto newest = heed_servers(); !newest) return newest;
   if (now() >= next_look_ || configured_changed_.exchange(false)) {
     if (auto looked = look_again(); !looked) return looked;
   }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <libpq-fe.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +17,29 @@
 
 namespace armgate::cluster {
 namespace {
+
+constexpr int kVersionLeast = 140'000;
+// Once a server that takes writes is found: one that is silent to us may keep us no longer from it.
+constexpr Duration kOthersMax = std::chrono::seconds(1);
+
+// First of all, as administrators set much for a role or a database, and before the first snapshot, which a standby refuses to
+// transactions that are serializable by default. What is read here is hexadecimal. A commit that no standby has is told by a
+// warning. No statement is given up for its time, because a commit must not be; none works on an old snapshot. The engine ends
+// a process of which the other end is gone: while it waits for others, and while it sends to who takes nothing.
+constexpr const char* kSession =
+    "set statement_timeout = 0; set transaction_isolation = 'read committed'; set default_transaction_isolation = 'read committed'; "
+    "set client_min_messages = warning; set bytea_output = hex; "
+    "set idle_session_timeout = 0; set lock_timeout = 0; "
+    "set client_connection_check_interval = '5s'; set tcp_user_timeout = '10s'; set tcp_keepalives_idle = 5; "
+    // The timeline of the control file is behind for a moment after a promotion; that of the log is not.
+    "select current_setting('transaction_read_only') = 'off' and not pg_is_in_recovery(), "
+    "case when not pg_is_in_recovery() "
+    "then ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint end, "
+    "(select system_identifier from pg_control_system()), pg_postmaster_start_time(), "
+    "(select pid || ' since ' || backend_start from pg_stat_activity where pid = pg_backend_pid())";
+
+// Where PostgreSQL says that a commit is done although no standby has it: the words may be of any language.
+constexpr std::string_view kWaitsForStandby = "SyncRepWaitForLSN";
 
 TimePoint time_now() { return RealClock().now(); }
 
@@ -45,16 +70,23 @@ std::string why_not(PGconn* connection) {
                      root.empty() ? "~/.postgresql/root.crt" : root);
 }
 
-// False if it is not ready in time.
-bool wait_for(int socket, short events, TimePoint until) {
+// What it is ready for; 0: for nothing in time.
+short wait_for(int socket, short events, TimePoint until) {
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - time_now()).count();
-    if (left <= 0) return false;
+    if (left <= 0) return 0;
     pollfd descriptor{socket, events, 0};
     const int ready = poll(&descriptor, 1, static_cast<int>(std::min<int64_t>(left + 1, 60'000)));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
+    if (ready > 0) return descriptor.revents;
+    if (ready < 0 && errno != EINTR) return 0;
   }
+}
+
+// Bytes that the other end has not acknowledged. Whether there is room for more tells little: of a large buffer a third must be
+// free for that.
+int bytes_on_the_way(int socket) {
+  int bytes = 0;
+  return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
 // A right that is missing, a table, a column (Appendix A of PostgreSQL's manual): somebody must do something. All else may
@@ -89,7 +121,15 @@ struct PgConnection::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   PGconn* connection;
-  bool is_waiting = false;       // for the answer to a statement
+  bool is_waiting = false;  // for the answer to a statement
+  int on_the_way = 0;       // bytes_on_the_way() at the last look
+  TimePoint moved{};        // when it began, or some of it arrived
+
+  void look_whether_it_moves(bool has_room) {
+    const int now = bytes_on_the_way(PQsocket(connection));
+    if (has_room || now < on_the_way) moved = time_now();
+    on_the_way = now;
+  }
   pg_result* last = nullptr;     // of that answer so far
   bool without_standby = false;  // a commit was told as done although no standby has it
   std::vector<const char*> prepared;
@@ -128,14 +168,14 @@ bool PgRows::is_done() const {
 std::string PgRows::fault(int field) const { return said(PQresultErrorField(result_.get(), field)); }
 
 PgConnection::PgConnection(pg_conn* connection) : state_(std::make_shared<State>(connection)) {
-  const auto notice = [](void* state, const char* text) {
-    if (std::string_view(text).find("synchronous replication") != std::string_view::npos)
-      static_cast<State*>(state)->without_standby = true;
+  const auto notice = [](void* state, const pg_result* told) {
+    const char* const function = PQresultErrorField(told, PG_DIAG_SOURCE_FUNCTION);
+    if (function != nullptr && function == kWaitsForStandby) static_cast<State*>(state)->without_standby = true;
   };
-  PQsetNoticeProcessor(connection, notice, state_.get());
+  PQsetNoticeReceiver(connection, notice, state_.get());
 }
 
-Result<PgConnection> PgConnection::connect(const Server& server) {
+Result<PgConnection> PgConnection::connect(const Server& server, Duration within) {
   std::vector<const char*> names;
   std::vector<const char*> values;
   for (const auto& [name, value] : server.options) {
@@ -152,63 +192,95 @@ Result<PgConnection> PgConnection::connect(const Server& server) {
   values.push_back(nullptr);
   PgConnection opened(PQconnectStartParams(names.data(), values.data(), 0));
   PGconn* const connection = opened.state_->connection;
-  const auto until = time_now() + server.within;
+  const auto until = time_now() + within;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-    if (!wait_for(PQsocket(connection), events, until)) {
+    if (wait_for(PQsocket(connection), events, until) == 0) {
       return gateway_error(ErrorKind::TimedOut, fmt::format("{} did not answer within {:.3g} s", server.name,
-                                                            std::chrono::duration<double>(server.within).count()));
+                                                            std::chrono::duration<double>(within).count()));
     }
     next = PQconnectPoll(connection);
   }
   if (PQstatus(connection) != CONNECTION_OK) return gateway_error(ErrorKind::Internal, why_not(connection));
+  if (const int version = PQserverVersion(connection); version < kVersionLeast) {
+    return gateway_error(ErrorKind::Internal, fmt::format("{} is PostgreSQL {}, and armgate needs {} or later", server.name,
+                                                          version / 10'000, kVersionLeast / 10'000));
+  }
   PQsetnonblocking(connection, 1);
+  if (const auto begun = opened.begin_session(server.name, within); !begun) return begun.error();
   return opened;
 }
 
-Result<bool> PgConnection::takes_writes(Duration within) {
-  const char* const told = PQparameterStatus(state_->connection, "in_hot_standby");
-  if (told != nullptr && std::string_view(told) == "on") return false;
-  const auto shown = run("show transaction_read_only", {}, within);
-  if (!shown) return shown.error();
-  return shown->text(0, 0) == "off";
+Result<void> PgConnection::begin_session(const std::string& server, Duration within) {
+  PQsendQuery(state_->connection, kSession);
+  const auto told = finish(within);
+  if (!told) return gateway_error(told.error().kind, fmt::format("{}: {}", server, told.error().context));
+  backend_ = told->text(0, 4);
+  if (told->text(0, 0) == "t")
+    primary_ = Primary{server, std::string(told->text(0, 2)), told->number(0, 1), std::string(told->text(0, 3))};
+  return {};
 }
 
-Result<PgConnection> PgConnection::open(const std::string& url, Duration within, For what) {
+Result<PgConnection> PgConnection::open(const std::string& url, Duration within, For what,
+                                        const std::optional<Primary>& known) {
   const auto servers = servers_of(url, within);
   if (!servers) return servers.error();
+  std::vector<PgConnection> writers;
+  std::vector<Primary> primaries;
   std::optional<PgConnection> standby;
   std::vector<std::string> faults;
   size_t standbys = 0;
   for (const Server& server : *servers) {
-    auto opened = connect(server);
+    auto opened = connect(server, writers.empty() ? server.within : std::min(server.within, kOthersMax));
     if (!opened) {
       faults.push_back(opened.error().context);
-      continue;
-    }
-    const auto writes = opened->takes_writes(server.within);
-    if (writes && *writes) return opened;
-    if (writes) {
+    } else if (!opened->primary_) {
       ++standbys;
       standby = *std::move(opened);
+      faults.push_back(fmt::format("{} is a standby", server.name));
+    } else if (known && is_older(*opened->primary_, *known)) {
+      faults.push_back(fmt::format("{} takes writes, but is an old primary (timeline {}, and {} had {})", server.name,
+                                   opened->primary_->timeline, known->name, known->timeline));
+    } else {
+      primaries.push_back(*opened->primary_);
+      writers.push_back(*std::move(opened));
     }
-    faults.push_back(writes ? fmt::format("{} is a standby", server.name) : writes.error().context);
   }
+  if (const auto newest = newest_of(primaries)) return std::move(writers[*newest]);
+  if (const auto rivals = rivals_among(primaries)) return gateway_error(ErrorKind::TimedOut, *rivals);
   if (standby && what == For::Anything) return *std::move(standby);
   if (standbys == servers->size()) return standby_error();
   return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", fmt::join(faults, "; ")));
 }
 
+std::vector<Primary> PgConnection::primaries(const std::string& url, Duration within) {
+  std::vector<Primary> found;
+  const auto servers = servers_of(url, within);
+  if (!servers || servers->size() == 1) return found;
+  for (const Server& server : *servers) {
+    const auto opened = connect(server, std::min(server.within, kOthersMax));
+    if (opened && opened->primary_) found.push_back(*opened->primary_);
+  }
+  return found;
+}
+
 bool PgConnection::is_waiting() const { return state_->connection != nullptr && state_->is_waiting; }
+
+bool PgConnection::is_sending() const {
+  return is_waiting() && state_->on_the_way > 0 && time_now() - state_->moved < kStatementMax;
+}
 
 Result<PgRows> PgConnection::finish(Duration within) {
   PGconn* const connection = state_->connection;
   pg_result*& last = state_->last;
-  state_->is_waiting = true;
+  if (!std::exchange(state_->is_waiting, true)) state_->look_whether_it_moves(true);
   refusal_.clear();
   auto until = time_now() + within;
-  const auto late = [] { return gateway_error(ErrorKind::TimedOut, "the cluster's engine: no answer in time"); };
+  const auto late = [&] {
+    state_->look_whether_it_moves(false);
+    return gateway_error(ErrorKind::TimedOut, "the cluster's engine: no answer in time");
+  };
   const auto broken = [&]() -> Error {
     const std::string why = said(PQerrorMessage(connection));
     PQfinish(std::exchange(state_->connection, nullptr));
@@ -218,13 +290,16 @@ Result<PgRows> PgConnection::finish(Duration within) {
     const int flushed = PQflush(connection);
     if (flushed < 0) return broken();
     if (flushed == 0) break;
-    if (!wait_for(PQsocket(connection), POLLIN | POLLOUT, until)) return late();
+    const short ready = wait_for(PQsocket(connection), POLLIN | POLLOUT, until);
+    if (ready == 0) return late();
+    if ((ready & POLLOUT) != 0) state_->look_whether_it_moves(true);
     if (PQconsumeInput(connection) != 1) return broken();
   }
+  until = time_now() + within;
   // Not before the last of it, null, is the transaction committed.
   while (true) {
     while (PQisBusy(connection) == 1) {
-      if (!wait_for(PQsocket(connection), POLLIN, until)) return late();
+      if (wait_for(PQsocket(connection), POLLIN, until) == 0) return late();
       if (PQconsumeInput(connection) != 1) return broken();
       until = time_now() + within;
     }
@@ -250,11 +325,17 @@ Result<PgRows> PgConnection::finish(Duration within) {
                        fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
 }
 
+Result<PgRows> PgConnection::finish_as_it_arrives(Duration within) {
+  auto answer = finish(within);
+  while (!answer && is_sending()) answer = finish(within);
+  return answer;
+}
+
 Result<PgRows> PgConnection::run(const std::string& statement, const std::vector<PgValue>& values, Duration within) {
   const Parameters given(values);
   PQsendQueryParams(state_->connection, statement.c_str(), given.count(), nullptr, given.texts.data(), given.lengths.data(),
                     given.formats.data(), 0);
-  return finish(within);
+  return finish_as_it_arrives(within);
 }
 
 Result<PgRows> PgConnection::run_again(const char* statement, const std::vector<PgValue>& values, Duration within) {
@@ -265,7 +346,10 @@ Result<PgRows> PgConnection::run_again(const char* statement, const std::vector<
   if (place == prepared.end()) {
     prepared.push_back(statement);  // also if it is answered late
     PQsendPrepare(state_->connection, name.c_str(), statement, given.count(), nullptr);
-    if (const auto done = finish(within); !done) return done.error();
+    if (const auto done = finish(within); !done) {
+      if (!refusal_.empty()) prepared.pop_back();
+      return done.error();
+    }
   }
   PQsendQueryPrepared(state_->connection, name.c_str(), given.count(), given.texts.data(), given.lengths.data(),
                       given.formats.data(), 0);
@@ -274,7 +358,7 @@ Result<PgRows> PgConnection::run_again(const char* statement, const std::vector<
 
 Result<void> PgConnection::run_script(const std::string& statements, Duration within) {
   PQsendQuery(state_->connection, statements.c_str());
-  const auto done = finish(within);
+  const auto done = finish_as_it_arrives(within);
   if (!done) return done.error();
   return {};
 }

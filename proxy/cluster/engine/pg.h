@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "proxy/cluster/engine/primary.h"
 
 struct pg_conn;
 struct pg_result;
@@ -61,18 +62,30 @@ inline PgValue pg_null() { return {{}, false, true}; }
 class PgConnection {
  public:
   enum class For { Writing, Anything };  // Anything: also a standby, if nobody else answers
-  // To the first of the URL's servers that does for that, each tried for its share of `within` or as long as connect_timeout
-  // says. BadInput: the URL cannot be read. Unreachable: all of them are standbys.
-  static Result<PgConnection> open(const std::string& url, Duration within, For what = For::Writing);
+  // To the newest of the URL's servers that take writes, each tried for its share of `within` or as long as connect_timeout
+  // says, and for a moment once one is found. None that is older than `known` is taken. BadInput: the URL cannot be read.
+  // Unreachable: all of them are standbys.
+  static Result<PgConnection> open(const std::string& url, Duration within, For what = For::Writing,
+                                   const std::optional<Primary>& known = {});
+  // Those of the URL's servers that take writes now; none is asked where it names one alone.
+  static std::vector<Primary> primaries(const std::string& url, Duration within);
+
+  // The server; nothing: it is a standby.
+  const std::optional<Primary>& primary() const { return primary_; }
+  // The engine's process at the other end, as pg_stat_activity has it: `pid || ' since ' || backend_start`.
+  const std::string& backend() const { return backend_; }
 
   // In a transaction of its own, which is committed when this returns; with parameters $1, $2... `within`: for so long the
   // engine may be silent. With a refusal(): the engine refused it, BadInput if it will again. Else nobody knows whether it was
   // done, and the connection is of no use any more unless is_waiting().
   Result<PgRows> run(const std::string& statement, const std::vector<PgValue>& values, Duration within);
-  // The same, of a statement that is run again and again: the engine plans it once for each connection.
+  // The same, of a statement that is run again and again: the engine plans it once for each connection. It may be large: what
+  // has not arrived in time is_sending().
   Result<PgRows> run_again(const char* statement, const std::vector<PgValue>& values, Duration within);
   // The last statement was not answered in time, and may still be: until then nothing else can be asked.
   bool is_waiting() const;
+  // It has not arrived as a whole yet, and goes on arriving: the line is slow.
+  bool is_sending() const;
   // Goes on waiting, as run().
   Result<PgRows> wait_on(Duration within) { return finish(within); }
   // Several statements, for making tables.
@@ -92,11 +105,14 @@ class PgConnection {
  private:
   struct State;
   explicit PgConnection(pg_conn* connection);
-  static Result<PgConnection> connect(const Server& server);
-  Result<bool> takes_writes(Duration within);
+  static Result<PgConnection> connect(const Server& server, Duration within);
+  Result<void> begin_session(const std::string& server, Duration within);
   Result<PgRows> finish(Duration within);
+  Result<PgRows> finish_as_it_arrives(Duration within);
   std::shared_ptr<State> state_;
   std::string refusal_;
+  std::string backend_;
+  std::optional<Primary> primary_;
 };
 
 }  // namespace armgate::cluster

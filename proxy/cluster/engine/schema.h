@@ -128,15 +128,18 @@ inline constexpr const char* kAppend =
     "from (select max(number) as number from told) newest left join told t on t.upto <= 7000 order by t.number";
 inline constexpr int kNewestColumn = 7;
 
-// Rows before $1 that are older than $2 seconds, the oldest $3 of them, by one replica at a time; gives how many. None while
-// somebody who starts is at them.
+// Rows before $1 that are older than $2 seconds, the oldest $3 of them or $4 bytes, by one replica at a time; gives whether
+// there may be more of them. None while somebody who starts is at them.
 inline constexpr const char* kDeleteRows =
     "with mine as materialized (select pg_try_advisory_xact_lock(27428886952375398) as is_mine), "
-    "oldest as materialized (select number from armgate.log where (select is_mine from mine) and number < $1 order by number limit $3), "
+    "first as (select number, octet_length(events) as bytes from armgate.log "
+    "where (select is_mine from mine) and number < $1 order by number limit $3), "
+    "summed as (select number, sum(bytes) over (order by number) - bytes as before from first), "
+    "oldest as materialized (select number from summed where before < $4), "
     "gone as (delete from armgate.log g using oldest where g.number = oldest.number "
     "and g.at < clock_timestamp() - make_interval(secs => $2) returning g.at), "
     "kept as (update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)) "
-    "select count(*) from gone";
+    "select count(*) > 0 and count(*) = (select count(*) from oldest) from gone";
 
 // A name and a version; gives the id. The engine's clock may have gone back; append() goes on from where it was, and would find
 // a replica dead whose lease ends before that.
@@ -147,9 +150,10 @@ inline constexpr const char* kAddReplica =
 inline constexpr const char* kKeepRows = "select pg_advisory_lock_shared(27428886952375398)";
 inline constexpr const char* kLetRowsGo = "select pg_advisory_unlock_shared(27428886952375398)";
 
-// Rows after $1, at most $2 of them.
+// The first rows after $1, at most $2 of them or $3 bytes (one may have more), and in each the number of the newest there is.
 inline constexpr const char* kReadRows =
-    "select number, (extract(epoch from at) * 1000000)::bigint, replica, batch, dead, reads_missing, events "
-    "from armgate.log where number > $1 order by number limit $2";
+    "select number, (extract(epoch from at) * 1000000)::bigint, replica, batch, dead, reads_missing, events, (select number from armgate.head) "
+    "from (select g.*, sum(octet_length(events)) over (order by number) - octet_length(events) as before "
+    "from (select * from armgate.log where number > $1 order by number limit $2) g) summed where before < $3 order by summed.number";
 
 }  // namespace armgate::cluster

@@ -51,8 +51,8 @@ bool is_fenced(const rules::Plan& plan, const Exchange& exchange) {
 Task<bool> goes_unrecorded(Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client) {
   if (!parts.shared.options.sends_fenced || !is_fenced(plan, exchange)) co_return false;
   if (client.state->sendings().knows(arrival_of(parts, exchange, plan, client, nullptr))) co_return false;
-  if (parts.cluster->is_apart() || !takes_more(parts)) co_return true;
-  parts.cluster->post(cluster::Finished{});  // a place in the log that tells nothing: whether it is reached
+  if (parts.cluster->is_apart()) co_return true;
+  if (takes_more(parts)) parts.cluster->mark();  // a place in the log that tells nothing: whether it is reached
   const bool is_reached = co_await until_recorded(parts, exchange.executor);
   co_return !is_reached;
 }

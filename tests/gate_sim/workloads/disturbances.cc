@@ -144,6 +144,8 @@ void three_replicas_far_away(WorldOptions& options, Rng& rng) {
 
 // Each replica counts what ARM leaves for itself.
 const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets"};
+// Whether a breaker stops a write is said by the rule of the replica that it comes to.
+const std::vector<std::string_view> kCountedAloneOrByOne{"budgets", "fair-budgets", "sick-controllers"};
 // What passes without a record no breaker stops or counts.
 const std::vector<std::string_view> kCountedAloneOrNot{"budgets", "fair-budgets", "sick-set", "sick-controllers"};
 const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "hidden-versions"};
@@ -284,7 +286,7 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
-      {"differing-rules", replicas_with_differing_rules, kCountedAlone, roll_rules_out, Drawn::ByNameOnly},
+      {"differing-rules", replicas_with_differing_rules, kCountedAloneOrByOne, roll_rules_out, Drawn::ByNameOnly},
       {"few-bodies", few_bodies, {}, nullptr, Drawn::ByNameOnly},
       {"uneven-replicas", three_uneven_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"slow-engine", three_replicas_far_away, kCountedAlone, nullptr, Drawn::ByNameOnly},

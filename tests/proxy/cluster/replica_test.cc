@@ -201,6 +201,21 @@ TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {
   }
 }
 
+// Clients poll on while the engine is away.
+TEST(ClusterReplica, WhatIsPolledIsToldInBoundsOnly) {
+  Rig rig;
+  Replica& replica = rig.begin().replica;
+  const Replica::Options bounds;
+  for (size_t i = 0; i < 2 * bounds.queue_max; ++i) replica.post(OwnedPolled{kResource, kClient});
+  EXPECT_EQ(replica.counts().waiting, bounds.queue_max);
+  EXPECT_TRUE(replica.takes_more()) << "a write has a place";
+  rig.pass(seconds(30));
+  ASSERT_EQ(replica.counts().waiting, 0u);
+  constexpr size_t kBody = 1u << 20;
+  for (size_t i = 0; i < 200; ++i) replica.post(EndTold{"arm", "/operation", 200, std::string(kBody, 'x')});
+  EXPECT_EQ(replica.counts().waiting, bounds.queue_bytes_max / kBody);
+}
+
 TEST(ClusterReplica, AnAnswerThatGotLostIsFoundByTheOrderThatItsReplicaHadGiven) {
   Rig rig;
   auto& first = rig.begin();

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 
+#include "proxy/cluster/replica.h"
 #include "proxy/request/parts.h"
 #include "rules/file/rule_file.h"
 #include "tests/support/cluster_rig.h"
@@ -94,6 +97,22 @@ TEST(Fenced, WhatMayHaveHappenedIsKnownToAllWhenTheEngineIsBack) {
       EXPECT_EQ(count, written) << status;
     }
   }
+}
+
+// The engine may come back, and with it the locks of the others.
+TEST(Fenced, ThatMuchWaitsForTheLogIsNoReasonToGoBeforeTheLeaseIsOver) {
+  world::ClusterRig rig(world::shipped_ruleset(), that_sends_fenced());
+  rig.log.away(std::chrono::seconds(60));
+  auto& replica = *rig.gates[0]->parts().cluster;
+  for (size_t i = 0; i < 2 * replica.options().queue_max; ++i) replica.mark();
+  ASSERT_FALSE(replica.is_apart() || replica.takes_more());
+  const std::string write = world::put(world::kNetwork);
+  rig.arm(write, 200);
+  const auto asked = rig.start(0, "one", write, "{}", {{"If-Match", "\"1\""}});
+  rig.pass(std::chrono::seconds(1));
+  EXPECT_TRUE(rig.upstream.seen.empty());
+  EXPECT_EQ(rig.end_of(asked).head.fields.get("x-armgate-reason"), "sent-without-a-record");
+  EXPECT_TRUE(replica.is_apart());
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const 
                         fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)});
   }
   struct stat status {};
-  const bool is_others_too = ::stat(directory.c_str(), &status) == 0 && (status.st_mode & 0022) != 0;
+  const bool is_others_too = ::stat(directory.c_str(), &status) == 0 && (status.st_mode & 0022) != 0 &&
+                             (status.st_mode & S_ISVTX) == 0;  // others cannot replace what is there (Secrets in a pod)
   if (is_others_too) {
     warnings.push_back({fmt::format("others may write to {}, and put an authority of their own there", directory.string()),
                         fmt::format("`chmod go-w {}`", directory.string())});

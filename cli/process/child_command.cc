@@ -87,7 +87,20 @@ void CommandRunner::give_back() const {
   for (const Disposition& one : dispositions_) ::sigaction(one.number, &one.before, nullptr);
 }
 
+// To end, asked for before there is a program. 0: nobody did.
+int CommandRunner::asked_to_end() const {
+  sigset_t waiting;
+  ::sigpending(&waiting);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction now {};
+    const bool is_ignored = ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;  // nohup
+    if (!is_ignored && ::sigismember(&waiting, number) == 1) return number;
+  }
+  return 0;
+}
+
 CommandEnd CommandRunner::run(const std::vector<std::string>& words, const Environment& environment) {
+  if (const int number = asked_to_end(); number != 0) return {kExitSignalled + number, number};
   const auto texts = assignments(environment);
   Pointers arguments(words);
   Pointers variables(texts);

@@ -70,6 +70,7 @@ class CommandRunner {
   CommandEnd supervise(pid_t child, ChildWatch& watch, std::optional<TimePoint> ends = std::nullopt);
   pid_t start(char* const* arguments, char* const* variables, std::optional<int> printed) const;
   void give_back() const;
+  int asked_to_end() const;
   void note_signal(int signal_number);
 
   sigset_t watched_{};

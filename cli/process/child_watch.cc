@@ -23,7 +23,6 @@ namespace armgate {
 namespace {
 
 constexpr auto kInTurnMax = std::chrono::milliseconds(100);  // from a signal to one process of a group to that to the last
-constexpr auto kSeenMax = std::chrono::seconds(1);           // an older one was another
 
 struct Seen {
   int number = 0;
@@ -118,8 +117,9 @@ void ChildWatch::end_with_us(pid_t child) const { ::send(ours_, &child, sizeof c
 bool ChildWatch::saw(int signal_number) {
   const TimePoint now = RealClock().now();
   while (true) {
-    const auto seen = seen_.extract(signal_number);
-    if (seen && now - seen.mapped() < kSeenMax) return true;
+    // One of the watcher's may stand for two of ours: `timeout` sends one to us and one to the group.
+    const auto seen = seen_.find(signal_number);
+    if (seen != seen_.end() && now - seen->second < kInTurnMax) return true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(now + kInTurnMax - RealClock().now());
     pollfd told{ours_, POLLIN, 0};
     if (left <= left.zero() || ::poll(&told, 1, static_cast<int>(left.count())) <= 0) return false;

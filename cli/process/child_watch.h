@@ -2,9 +2,9 @@
 // us, however we end.
 //
 // Why a process of its own
-//   - A signal that somebody sends to the whole group, or to each process in turn, reaches us as one to us alone does. Passed on
-//     it would reach the program twice, and a second one makes many give up their work. What stands beside the program is sent
-//     what the program is sent.
+//   - A signal that somebody sends to the whole group, or to each process in turn, reaches us as one to us alone does. Passed
+//     on it would reach the program twice, and a second one makes many give up their work. What stands beside the program is
+//     sent what the program is sent.
 //   - Nobody may go on with a drain behind the back of whoever began it. PR_SET_PDEATHSIG does not do: it is a thread's, and
 //     lost where a program execs another from a thread of its own, as some kubectl do.
 // It has the name and the words of the program, so that `pkill` finds it just when it finds the program.
@@ -26,8 +26,8 @@ inline constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, S
 
 class ChildWatch {
  public:
-  // Before the program begins, which may be sent a signal as its first thing. `words` are the program's. Should the watcher fail
-  // to begin, nobody watches.
+  // Before the program begins, which may be sent a signal as its first thing. `words` are the program's. If the watcher cannot
+  // begin, nobody watches.
   explicit ChildWatch(const std::vector<std::string>& words);
   ~ChildWatch();  // the program has ended
   ChildWatch(const ChildWatch&) = delete;
@@ -42,7 +42,7 @@ class ChildWatch {
  private:
   int ours_ = -1;  // closed by our end
   pid_t watcher_ = -1;
-  std::map<int, TimePoint> seen_;  // when the watcher was last sent a signal that we have not met
+  std::map<int, TimePoint> seen_;  // when the watcher was last sent a signal
 };
 
 }  // namespace armgate

@@ -88,8 +88,8 @@ Environment with(Environment environment, const Environment& more) {
 }  // namespace
 
 int exec_with_gateway(const Config& config, const ExecRequest& request) {
-  CommandRunner runner;
   if (auto ready = ensure_authority(config, request.wall); !ready) return fail(ready.error());
+  CommandRunner runner;
   auto directory = RuntimeDirectory::make(request.environment, "armgate-exec");
   if (!directory) return fail(directory.error());
   auto opened = Gateway::open(private_config(config, request));

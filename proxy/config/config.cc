@@ -172,8 +172,8 @@ struct Clash {
   std::string message;
 };
 
-// What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place. `pointer`
-// is the option that names it.
+// What armgate writes must have a file of its own: a log would be added to a configuration, a journal put in its place.
+// `pointer` is the option that names it.
 std::vector<Clash> clashes_of(const Config& config, const std::string& file, const std::string& pointer) {
   if (file.empty()) return {};
   const auto authority = certs::files_in(config.ca.directory);

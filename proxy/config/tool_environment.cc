@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <set>
 #include <utility>
@@ -53,7 +54,15 @@ std::string joined(std::string first, const std::string& second) {
   return first + second;
 }
 
-// Of a file, or of all files of a directory, which requests takes, too: each once, though `openssl rehash` names it twice.
+// As `openssl rehash` names what is to be trusted of a directory: what else lies there (keys, say) is for nobody else.
+bool is_hashed_name(const std::string& name) {
+  const auto is_hex = [](unsigned char c) { return std::isxdigit(c) != 0; };
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  return name.size() > 9 && name[8] == '.' && std::all_of(name.begin(), name.begin() + 8, is_hex) &&
+         std::all_of(name.begin() + 9, name.end(), is_digit);
+}
+
+// Of a file, or of the files of a directory that a tool would find there (requests takes one, too), each once.
 Result<std::string> certificates_at(const fs::path& place) {
   std::error_code error;
   if (fs::is_other(place, error)) return gateway_error(ErrorKind::BadInput, place.string() + " is a pipe or a device");
@@ -61,14 +70,14 @@ Result<std::string> certificates_at(const fs::path& place) {
   std::set<fs::path> files;
   for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code gone;
-    if (entry->is_regular_file(gone)) files.insert(fs::canonical(entry->path(), gone));
+    if (is_hashed_name(entry->path().filename()) && entry->is_regular_file(gone))
+      files.insert(fs::canonical(entry->path(), gone));
   }
   if (error) return gateway_error(ErrorKind::BadInput, fmt::format("cannot read {}: {}", place.string(), error.message()));
   std::string all;
   for (const fs::path& file : files) {
     const auto text = certs::read_file(file);
-    if (!text) return text.error();
-    all = joined(std::move(all), *text);
+    if (text) all = joined(std::move(all), *text);  // what this user may not read no tool of theirs would
   }
   return all;
 }

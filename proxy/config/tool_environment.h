@@ -22,8 +22,8 @@ using Environment = std::map<std::string, std::string>;
 // Says that a tool's traffic goes through armgate already, and where that listens ("127.0.0.1:8080").
 inline constexpr const char* kActiveVariable = "ARMGATE_ACTIVE";
 
-// Those that name files which replace what a tool trusts. OpenSSL, Go, .NET, Ruby, Rust; Python's requests and so the Azure CLI;
-// curl.
+// Those that name files which replace what a tool trusts. OpenSSL, Go, .NET, Ruby, Rust; Python's requests and so the Azure
+// CLI; curl.
 inline constexpr std::array kReplacingVariables = {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"};
 
 // Where that says; empty if it is not set, or to nothing, which is how shells without `unset` take it back.

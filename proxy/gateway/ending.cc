@@ -1,6 +1,7 @@
 #include "proxy/gateway/ending.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ void end_now(Ending ending) {
   if (ending.by_signal != 0) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
+    ::prctl(PR_SET_DUMPABLE, 0);  // where cores go to a program, no limit holds
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(ending.by_signal, &usual, nullptr);

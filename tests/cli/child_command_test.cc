@@ -116,6 +116,18 @@ TEST(CommandRunner, ASignalToTheWholeGroupReachesTheProgramOnce) {
   EXPECT_EQ(signals_met("kill -TERM -$PPID", {"/usr/bin/setsid"}), 1) << "it has left the group, so it must be passed on";
 }
 
+TEST(CommandRunner, OneToUsAndOneToTheGroupReachTheProgramOnceAsTimeoutSendsThem) {
+  EXPECT_EQ(signals_met("kill -TERM $PPID 0"), 1);
+}
+
+TEST(CommandRunner, WhatIsAskedToEndBeforeItBeginsDoesNotBegin) {
+  CommandRunner runner;
+  ::raise(SIGINT);
+  const CommandEnd end = runner.run({"/bin/false"}, {});
+  EXPECT_EQ(end.killed_by, SIGINT);
+  EXPECT_EQ(end.exit_code, 128 + SIGINT);
+}
+
 // As systemd does for a control group.
 TEST(CommandRunner, ASignalToEachProcessInTurnReachesTheProgramOnce) {
   EXPECT_EQ(signals_met("for one in $(/usr/bin/pgrep -g 0); do kill -TERM $one; /bin/sleep 0.003; done 2>/dev/null"), 1);

@@ -114,8 +114,8 @@ inline constexpr Duration kReservedForRecreate = std::chrono::minutes(20);
 inline constexpr int kTriesMax = 3;
 
 // A pool that was just made may be unknown for minutes (docs/arm.md, "Lag"), and its PUT may still be on its way, also to an
-// armgate that has the lease for this run. One of which ARM may have taken the PUT is believed to be gone after so many looks in
-// a row, and not sooner than this.
+// armgate that has the lease for this run. One of which ARM may have taken the PUT is believed to be gone after so many looks
+// in a row, and not sooner than this.
 inline constexpr int kLooksUntilGone = 10;
 inline constexpr Duration kUnseenUntilGone = std::chrono::seconds(30);
 

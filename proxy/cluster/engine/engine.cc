@@ -34,6 +34,9 @@ Error rows_missing(uint64_t from, uint64_t to) {
                   from, to));
 }
 
+// disk_full, or an error of the disk (PostgreSQL, appendix A): the same for all replicas, and another session helps nothing.
+bool is_short_of_disk(std::string_view state) { return state == "53100" || state.starts_with("58"); }
+
 std::vector<ReplicaId> ids_of(std::string_view braced) {
   std::vector<ReplicaId> ids;
   const char* at = braced.data();
@@ -160,11 +163,12 @@ Result<void> Engine::read_all(Duration silence) {
   }
 }
 
-// Tells the others that it lives, and nothing else: needs no room in the log, and its turn neither. Nothing may be sent for it.
+// Tells the others that it lives, and nothing else: needs no room in the log, its turn neither, nor a standby. Nothing may be
+// sent for it.
 Result<void> Engine::stay_alive(PgConnection& connection) const {
   const auto kept = connection.run(
       "update armgate.replica set alive_until = greatest(clock_timestamp(), h.at) + m.lease from armgate.meta m, armgate.head h "
-      "where id = $1 and not dead",
+      "where id = $1 and not dead and set_config('synchronous_commit', 'local', true) = 'local'",
       {pg_number(joined_.id)}, kStatementMax);
   if (!kept) return kept.error();
   return {};
@@ -331,10 +335,10 @@ void Engine::fail(const Error& error) {
     return std::exchange(health.is_reachable, false);
   });
   if (was_reachable) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
-  // Where the engine has no room, say, refused is what adds a row. The others would take all for dead that have something to
-  // tell.
-  const bool is_refused = connection_ && !is_waiting && is_set_up_ && !connection_->refusal().empty();
-  if (!is_waiting && !(is_refused && stay_alive(*connection_))) connection_.reset();
+  // Where the engine has no room, refused is what adds a row. The others would take all for dead that have something to tell.
+  const bool lacks_room = connection_ && !is_waiting && is_set_up_ && is_short_of_disk(connection_->refusal());
+  const bool is_kept = is_waiting || (lacks_room && (stay_alive(*connection_) || connection_->is_waiting()));
+  if (!is_kept) connection_.reset();
   // Not all at the same moment; but who comes first takes for dead whoever is not there a membership lease later.
   const Duration most = std::min<Duration>(kTryAgainMax, joined_.membership_lease / 4);
   const Duration pause = std::min<Duration>(most, kTick * (int64_t{1} << std::min(tries_++, 6)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <system_error>
 #include <utility>
 
 #include "proxy/cluster/engine/engine.h"
@@ -96,8 +97,12 @@ Result<bool> Engine::has_what_was_applied() {
 void Engine::ask_servers() {
   if (asked_servers_.valid() || now() < next_ask_) return;
   next_ask_ = now() + std::min<Duration>(kLookEvery, joined_.membership_lease / 2);
-  asked_servers_ = std::async(
-      std::launch::async, [url = options_.url, within = options_.connect_max] { return PgConnection::primaries(url, within); });
+  try {
+    asked_servers_ = std::async(std::launch::async, [url = options_.url, within = options_.connect_max] {
+      return PgConnection::primaries(url, within);
+    });
+  } catch (const std::system_error&) {  // no further thread is to be had: asked again later
+  }
 }
 
 Result<void> Engine::heed_servers() {

@@ -232,14 +232,19 @@ Task<void> Session::linger() {
   const TimePoint last = setup_.clock.now() + setup_.options.body_max;
   TimePoint deadline = setup_.clock.now() + setup_.options.linger_max;
   const bool ends_first = link_.ends_with_connection();
+  bool has_ended = ends_first;  // our side
   TimePoint until = ends_first ? deadline : setup_.clock.now() + setup_.options.close_first_max;
   if (ends_first) co_await stream_->shutdown(deadline);
   while (true) {
     input_.discard();
     const auto got = co_await input_.more(until);
-    if (got && *got > 0 && setup_.clock.now() < until) {
+    const TimePoint now = setup_.clock.now();
+    if (got && *got > 0) {
       // Many read nothing before all is sent.
-      if (ends_first && !draining_) until = deadline = std::min(last, setup_.clock.now() + setup_.options.linger_max);
+      if (!draining_) deadline = std::min(last, now + setup_.options.linger_max);
+      if (has_ended) until = deadline;
+    }
+    if (got && *got > 0 && now < until) {
       co_await let_others_run();  // however fast the client sends
       continue;
     }
@@ -251,6 +256,7 @@ Task<void> Session::linger() {
     if (is_over) break;
     confirm_acknowledged();
     co_await stream_->shutdown(deadline);
+    has_ended = true;
     until = deadline;
   }
   co_await end_in_order();

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proxy/net/client/credentials_gate.h"
 #include "proxy/net/upstream/address_policy.h"
 
 namespace armgate::net {

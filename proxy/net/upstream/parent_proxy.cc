@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "proxy/http/connect_answer.h"
 #include "proxy/http/head_parser.h"
+#include "proxy/net/client/credentials_gate.h"
 
 namespace armgate::net {
 namespace {
@@ -157,6 +158,8 @@ Result<void> check_answer(const ParentProxy& parent, const std::string& authorit
 }
 
 }  // namespace
+
+std::shared_ptr<CredentialsGate> make_credentials_gate() { return std::make_shared<CredentialsGate>(); }
 
 std::string ParentProxy::text() const {
   const bool is_ipv6 = host.find(':') != host.npos;

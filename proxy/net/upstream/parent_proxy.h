@@ -10,17 +10,19 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/net/client/credentials_gate.h"
 #include "proxy/net/socket/socket.h"
 #include "proxy/net/upstream/no_proxy.h"
 
 namespace armgate::net {
 
+class CredentialsGate;
+std::shared_ptr<CredentialsGate> make_credentials_gate();
+
 struct ParentProxy {
   std::string host;
   uint16_t port = 80;
   std::string credentials;  // "user:password"; empty: none. A secret
-  std::shared_ptr<CredentialsGate> gate = std::make_shared<CredentialsGate>();
+  std::shared_ptr<CredentialsGate> gate = make_credentials_gate();
   std::string named_by;  // the option or the variable, for messages
   NoProxy exceptions;
   std::string mark;  // of this process, so that its own listener knows a CONNECT of its own; see ConnectPolicy

@@ -26,6 +26,8 @@ namespace {
 
 constexpr int kUnreachableMax = 3;
 constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
+constexpr int kLooksMax = 4;  // for a state whose answer broke off
+constexpr Duration kLookPause = std::chrono::seconds(1);
 
 // What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
 // megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under
@@ -154,19 +156,24 @@ Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Respo
 // have taken.
 bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
 
-// ARM took it: that and the operation's URLs are known. A state that was to follow is read, and is told if it is the write's doing.
+// ARM took it: that and the operation's URLs are known. A state that was to follow is read, and told if it is the write's.
 Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
   arm::Response answer{std::move(head), {}};
   answer.head.fields.remove("Content-Encoding");
   const bool had_state = answer.head.status != 202 && write.plan.operation != arm::OperationKind::Delete;
-  OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
-  if (had_state && read.method == arm::Method::Get) {
-    auto seen = co_await read_again(write.parts, write.head().host, std::move(read), write.authorization());
+  const OwnRead read = own_read(write.parts, write.plan.resource_key, write.head().target);
+  const bool is_readable = had_state && read.method == arm::Method::Get;
+  for (int looks = 1; is_readable && answer.body.empty() && looks <= kLooksMax; ++looks) {
+    auto seen = co_await read_again(write.parts, write.head().host, read, write.authorization());
     if (seen && seen->exists() && is_satisfied(write, *seen)) {
       answer.body = std::move(seen->body);
       if (!seen->etag.empty()) answer.head.fields.set("ETag", seen->etag);
+    } else if (looks < kLooksMax) {  // reads may lag behind
+      const auto end = co_await pause_counted(write, kLookPause);
+      if (end != ClientWait::End::Ready) break;
     }
   }
+  if (answer.body.empty()) answer.head.fields.remove("Content-Type");
   Outcome outcome = final_outcome(write, answer, answer.body);
   if (had_state && answer.body.empty() && outcome.tracking.by == arm::TrackedBy::Nothing)
     outcome.tracking = tracked_by_resource(write.plan);
@@ -183,8 +190,9 @@ Task<Step<void>> after_broken_answer(const Write& write, Attempts& attempts, arm
     arm::Response refusal =
         make_error(head.status, "ArmgateUpstreamBroken",
                    fmt::format("ARM refused this, and its answer did not arrive whole: {}.", error.context));
-    const auto retry_after = head.fields.get("Retry-After");
-    if (!retry_after.empty()) refusal.head.fields.set("Retry-After", retry_after);
+    head.fields.remove("Content-Encoding");
+    head.fields.set("Content-Type", refusal.head.fields.get("Content-Type"));
+    refusal.head = std::move(head);
     co_return co_await after_answer(write, attempts, std::move(refusal));
   }
   const bool had_result = write.plan.operation == arm::OperationKind::Action && head.status != 202;
@@ -209,7 +217,8 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     intent.set_phase(WritePhase::Again);
     std::optional<arm::ResponseHead> broken_off;
     auto answer = co_await send_once(write, intent, attempts, broken_off);
-    intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
+    const bool is_told = broken_off && (arm::is_success(broken_off->status) || was_refused(broken_off->status));
+    intent.set_phase(answer || is_told || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)
       next = co_await after_answer(write, attempts, *std::move(answer));

@@ -74,7 +74,10 @@ TEST_F(ToolVariables, WhatTheUserTrustsStaysTrusted) {
 TEST_F(ToolVariables, ADirectoryOfCertificatesIsTakenFileByFile) {
   directory.write("trusted/a.pem", kTheirs);
   directory.write("trusted/b.pem", std::string(kTheirs) + "\n# b");
-  std::filesystem::create_symlink("a.pem", directory.path() / "trusted" / "0123abcd.0");
+  directory.write("trusted/client.key", "-----BEGIN PRIVATE KEY-----");
+  for (const char* link : {"0123abcd.0", "0123abcd.1"})
+    std::filesystem::create_symlink("a.pem", directory.path() / "trusted" / link);
+  std::filesystem::create_symlink("b.pem", directory.path() / "trusted" / "89abcdef.0");
   std::filesystem::create_directory(directory.path() / "trusted" / "deeper");
   auto set = variables({{"REQUESTS_CA_BUNDLE", path("trusted")}});
   EXPECT_EQ(text_of(set["REQUESTS_CA_BUNDLE"]), kTheirs + std::string("\n") + kTheirs + "\n# b\n" + kOurs);

@@ -94,6 +94,8 @@ TEST(Defaults, OfConnectionsAreTheConfigurations) {
   EXPECT_EQ(listener.connections_max, own_listener.connections_max);
   EXPECT_EQ(listener.connect.allowed, own_listener.connect.allowed);
   EXPECT_EQ(listener.tunnel_idle_max, own_listener.tunnel_idle_max);
+  EXPECT_EQ(listener.connect_head_max, own_listener.connect_head_max);
+  EXPECT_EQ(listener.tunnel_connect_max, own_listener.tunnel_connect_max);
   EXPECT_EQ(listener.session.idle_max, own_listener.session.idle_max);
   EXPECT_EQ(listener.session.head_max, own_listener.session.head_max);
   EXPECT_EQ(listener.session.body_max, own_listener.session.body_max);

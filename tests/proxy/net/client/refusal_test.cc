@@ -45,7 +45,7 @@ TEST(Refusal, OfContentSaysWhatWasTooMuchOrTooLate) {
   EXPECT_EQ(refuse_body(fault(ErrorKind::TooLarge)).status, 413);
   EXPECT_EQ(refuse_body(fault(ErrorKind::BadInput)).status, 400);
   EXPECT_EQ(refuse_body(fault(ErrorKind::TooLarge)).message, "what is wrong with it");
-  const Refusal full = refuse_body(gateway_error(ErrorKind::TooLarge, "no room"));
+  const Refusal full = refuse_body(gateway_error(ErrorKind::Busy, "no room"));
   EXPECT_EQ(full.status, 503);
   EXPECT_EQ(full.code, "ArmgateTooManyBodies");
   EXPECT_THAT(to_bytes(full), HasSubstr("\r\nRetry-After: 1\r\n"));

@@ -226,6 +226,7 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   settle();
   clock_.advance(options_.connect_head_max + std::chrono::seconds(1));
   EXPECT_THAT(converse(fd, "", "}"), StartsWith("HTTP/1.1 408"));
+  clock_.advance(options_.session.linger_max + std::chrono::seconds(1));
   run_until([this] { return counter_.open == 0; });
 }
 

@@ -173,14 +173,14 @@ TEST_F(UpstreamHostTest, EachWaitEndsAtItsOwnDeadlineAndLosesNothingToTheOthers)
   auto late = ask(clock_.now() + seconds(9)), soon = ask(clock_.now() + seconds(3)), ever = ask();
   clock_.advance(seconds(3));
   ASSERT_TRUE(run_until([&] { return soon->done; }));
-  EXPECT_EQ(soon->got->error().kind, ErrorKind::TimedOut);
+  EXPECT_EQ(soon->got->error().kind, ErrorKind::Busy);
   EXPECT_EQ(soon->got->error().sent, Sent::No);
-  EXPECT_THAT(soon->got->error().context, HasSubstr("all 1 connections to arm.example.test"));
+  EXPECT_THAT(soon->got->error().context, HasSubstr("All 1 connections to arm.example.test (upstream.connections_per_host)"));
   settle();
   EXPECT_FALSE(late->done);
   clock_.advance(seconds(6));
   ASSERT_TRUE(run_until([&] { return late->done; }));
-  EXPECT_EQ(late->got->error().kind, ErrorKind::TimedOut);
+  EXPECT_EQ(late->got->error().kind, ErrorKind::Busy);
   settle();
   EXPECT_FALSE(ever->done);
   host_->give_back(std::move(connection));

@@ -131,6 +131,7 @@ TEST(BrokenAnswer, OfAWriteThatArmTookIsAcceptedAndItsOperationHoldsTheResource)
     StageRig rig;
     rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
     rig.arm_breaks_off(put(kScaleSet), 201, kAsked, arrives, {{"Azure-AsyncOperation", kBrokenOperation}});
+    rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);  // which lags behind
     rig.arm(get(kScaleSet), 200, etag("\"2\""), kAsked);
     rig.ask("one", get(kScaleSet));
     const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
@@ -157,7 +158,7 @@ TEST(BrokenAnswer, OfAWriteIsEmptyWhereALookDoesNotShowWhatWasAskedFor) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
   rig.arm_breaks_off(put(kScaleSet), 200, kAsked, 10);
-  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  for (int looks = 0; looks < 4; ++looks) rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
   rig.ask("one", get(kScaleSet));
   const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
   EXPECT_EQ(answer.head.status, 200);
@@ -166,15 +167,17 @@ TEST(BrokenAnswer, OfAWriteIsEmptyWhereALookDoesNotShowWhatWasAskedFor) {
 }
 
 TEST(BrokenAnswer, OfARefusalIsTheRefusal) {
-  for (const int status : {400, 403, 409, 429}) {
+  for (const int status : {400, 401, 403, 409, 429}) {
     StageRig rig;
     rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
-    rig.arm_breaks_off(put(kScaleSet), status, R"({"error":{"code":"Refused"}})", 10, {{"Retry-After", "7"}});
+    rig.arm_breaks_off(put(kScaleSet), status, R"({"error":{"code":"Refused"}})", 10,
+                       {{"Retry-After", "7"}, {"WWW-Authenticate", "Bearer claims"}});
     rig.ask("one", get(kScaleSet));
     const auto answer = rig.ask("one", put(kScaleSet), kWantsFive);
     EXPECT_EQ(answer.head.status, status);
     EXPECT_TRUE(says(answer, "ArmgateUpstreamBroken"));
     EXPECT_EQ(answer.head.fields.get("Retry-After"), "7");
+    EXPECT_EQ(answer.head.fields.get("WWW-Authenticate"), "Bearer claims");
     EXPECT_EQ(rig.seen().size(), 2u) << "it is not sent again";
   }
 }

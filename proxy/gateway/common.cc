@@ -41,7 +41,7 @@ void GatewayCommon::use(const Config& changed) {
 
 // Another replica's operation is known by the keys that it keeps.
 bool GatewayCommon::is_at_work(const Hash128& key) const {
-  return !shared.op_leases.on_key(key).empty() || (cluster && shared.locks.holders(key) > 0);
+  return !shared.op_leases.on_key(key).empty() || shared.op_leases.runs_on(key) || (cluster && shared.locks.holders(key) > 0);
 }
 
 cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->replica() : nullptr; }

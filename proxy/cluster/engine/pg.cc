@@ -25,11 +25,12 @@ constexpr Duration kOthersMax = std::chrono::seconds(1);
 // First of all, as administrators set much for a role or a database, and before the first snapshot, which a standby refuses to
 // transactions that are serializable by default. What is read here is hexadecimal. A commit that no standby has is told by a
 // warning. No statement is given up for its time, because a commit must not be; none works on an old snapshot. The engine ends
-// a process of which the other end is gone: while it waits for others, and while it sends to who takes nothing.
+// a process of which the other end is gone: while it waits for a lock (not for a standby), and while nobody takes what it sends.
 constexpr std::string_view kSession =
     "set statement_timeout = 0; set transaction_isolation = 'read committed'; set default_transaction_isolation = 'read committed'; "
     "set client_min_messages = warning; set bytea_output = hex; "
     "set idle_session_timeout = 0; set lock_timeout = 0; "
+    "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'; "  // since PostgreSQL 17
     "set client_connection_check_interval = '5s'; set tcp_user_timeout = '10s'; set tcp_keepalives_idle = 5; "
     "select current_setting('transaction_read_only') = 'off' and not pg_is_in_recovery(), {}, pg_postmaster_start_time(), "
     "(select pid || ' since ' || backend_start from pg_stat_activity where pid = pg_backend_pid())";

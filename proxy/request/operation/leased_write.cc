@@ -51,14 +51,18 @@ arm::Tracking trackable(const Parts& parts, const LeasedWrite& leased) {
   const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
   if (by_status && is_its_resource(tracking.location_url, leased)) tracking.location_url.clear();
   if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
-  if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
-  if (parts.alert) {
+  const bool is_away = out_of_reach(by_status ? tracking.status_url : tracking.location_url);
+  if (is_away && parts.alert) {
     parts.alert(
         fmt::format("the operation of {} {} is at {}, a host that intercept does not cover: how it goes is read elsewhere",
                     arm::to_text(leased.method), leased.resource().id, url_for_people(tracking)));
   }
-  const bool has_other = by_status && !tracking.location_url.empty() && !out_of_reach(tracking.location_url);
-  if (!has_other) return tracked_by_resource(*leased.planned.plan);
+  // Nobody is to ask there later, with a poll's token, either.
+  for (std::string* url : {&tracking.status_url, &tracking.location_url}) {
+    if (out_of_reach(*url)) url->clear();
+  }
+  if (!is_away) return tracking;
+  if (!by_status || tracking.location_url.empty()) return tracked_by_resource(*leased.planned.plan);
   tracking.by = arm::TrackedBy::LocationUrl;
   return tracking;
 }

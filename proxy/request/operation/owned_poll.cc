@@ -111,7 +111,8 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
   Report& report = exchange.report;
   for (int round = 0; round < kRoundsMax; ++round) {
     const Known known = operation.snapshot();
-    const auto place = place_of(operation, form, known);
+    auto place = place_of(operation, form, known);
+    if (place && !parts.shared.options.may_ask(place->host)) place.reset();  // no token is sent there (P8)
     const PolledOperations polled = at(parts, place);
     if (known.phase == Phase::Again) {
       for (const auto& match : polled.here) match.op_lease->waiter().signal(OperationLease::kWake);

@@ -26,6 +26,7 @@ namespace armgate {
 namespace {
 
 constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks while somebody waits
+constexpr Duration kLookForProtection = std::chrono::seconds(10);
 
 // What the rules of now make of it; nothing if they would not hold it.
 std::optional<LeasedWrite> leased_write(Parts& parts, const JournaledWrite& former) {
@@ -243,11 +244,12 @@ void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys) 
 Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered) {
   const JournaledWrite& former = undelivered.write;
   auto leased = leased_write(parts, former);
-  if (!leased) {
-    // By the mode and the rules of another replica it has its keys, and that one looks for its end. None may be left.
-    co_await parts.clock.sleep_for(rules::LeaseTerm{}.cap);
-    if (!undelivered.lease.is_over()) parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
-    co_return;
+  // By the mode and the rules of another replica it has its keys, and that one looks for its end. None may be left; then this
+  // one does as soon as it protects the resource itself.
+  for (const TimePoint last = parts.clock.now() + rules::LeaseTerm{}.cap; !leased; leased = leased_write(parts, former)) {
+    if (undelivered.lease.is_over()) co_return;
+    if (parts.clock.now() >= last) co_return parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
+    co_await parts.clock.sleep_for(kLookForProtection);
   }
   const Moment now = parts.clock.next_moment();
   take_on(parts, former, *leased);

@@ -80,6 +80,7 @@ Task<bool> has_had_no_effect(Attempt& attempt) {
   co_return true;
 }
 
+// An answer that breaks off behind its head is as good as the whole one if the head says all.
 Task<Result<arm::Response>> send(const Attempt& attempt) {
   const Parts& parts = attempt.parts;
   arm::Request request = attempt.again->request;
@@ -90,7 +91,14 @@ Task<Result<arm::Response>> send(const Attempt& attempt) {
   Report unread;  // no request waits for it
   ClientGate gate(parts, unread, ClientGate::Sender::OneOfSeveral);
   limits.gate = &gate;
-  co_return co_await send_whole(parts, attempt.again->principal, request, limits);
+  std::optional<arm::ResponseHead> broken_off;
+  auto answer = co_await send_whole(parts, attempt.again->principal, request, limits, &broken_off);
+  if (answer || !broken_off) co_return std::move(answer);
+  const auto method = attempt.op_lease->write().method;
+  const bool runs =
+      arm::is_success(broken_off->status) && arm::tracking_of(method, *broken_off, {}).by != arm::TrackedBy::Nothing;
+  if (!runs && !was_refused(broken_off->status)) co_return std::move(answer);
+  co_return arm::Response{*std::move(broken_off), {}};
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.
@@ -245,7 +253,8 @@ bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Pro
   const LeasedWrite& write = op_lease.write();
   if (!write.owned || !arm::has_failed(last) || write.because != LeasedBecause::Accepted) return false;
   if (write.owned->fail(write.intent, last, write.planned.plan->rule->late, parts.clock.now(), parts.rng)) return true;
-  parts.shared.owned.tell_left(*write.owned);
+  // An old poll that is told of a failure says nothing of what was sent since.
+  if (write.owned->snapshot().newest == write.intent) parts.shared.owned.tell_left(*write.owned);
   return false;
 }
 

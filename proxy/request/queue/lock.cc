@@ -58,7 +58,7 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
   }
   Waiter* waiter = &write.client_wait.waiter();
   if (turns && !is_in_run_lease && turns->is_for(keys)) {
-    turns->rename(std::move(info.what));
+    turns->become_write(std::move(info));
     turns->set_waiter(waiter, ClientWait::kGranted);
     return *std::move(turns);
   }

@@ -201,8 +201,8 @@ struct Passing {
   Showing showing{};
   bool completed = false;
 
-  // The other processes must know of what is shown before the client can use it.
-  bool is_to_be_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+  // The other processes must know of what is shown before the client can use it; in mode observe nothing waits.
+  bool is_to_be_told() const { return parts.cluster != nullptr && plan.mode == rules::Mode::Protect && is_guarded_read(plan); }
   // An action that reads by POST shows the resource if its body is one of that resource.
   bool shows_resource(int status, const policy::KeptBody* body) const {
     if (!is_guarded_read(plan) || plan.operation == arm::OperationKind::List || status != 200) return false;
@@ -347,7 +347,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
   }
-  if (is_guarded_read(plan) && !may_show(parts)) {
+  if (plan.mode == rules::Mode::Protect && is_guarded_read(plan) && !may_show(parts)) {
     auto refused = refuse_to_show(parts, exchange);
     co_await write_failure(exchange, client_link, std::move(refused));
     co_return Receipt();

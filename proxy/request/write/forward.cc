@@ -152,10 +152,6 @@ Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Respo
   co_return std::move(outcome);
 }
 
-// Of an answer that broke off, as far as its status tells it: ARM did nothing. 408 is also what comes of a request that it may
-// have taken.
-bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
-
 // ARM took it: that and the operation's URLs are known. A state that was to follow is read, and told if it is the write's.
 Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
   arm::Response answer{std::move(head), {}};

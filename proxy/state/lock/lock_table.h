@@ -154,7 +154,7 @@ class QueuePosition {
   // ---- a position whose owner is away (proxy/state/lock/reservations.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
-  void rename(std::string what);  // for entries()
+  void become_write(ClaimInfo info);  // of a turn; its client and its place in the queues stay
   // The waiter that is signalled from now on; null: none.
   void set_waiter(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()

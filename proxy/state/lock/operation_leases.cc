@@ -234,6 +234,11 @@ std::vector<std::shared_ptr<OperationLease>> OperationLeases::on_key(const Hash1
   return it == by_key_.end() ? std::vector<std::shared_ptr<OperationLease>>() : it->second;
 }
 
+bool OperationLeases::runs_on(const Hash128& resource) const {
+  MutexLock lock(&mutex_);
+  return by_resource_.contains(resource);
+}
+
 OperationLeases::CredentialLoan::~CredentialLoan() {
   if (table_ != nullptr) table_->end(*this);
 }

@@ -156,6 +156,8 @@ class OperationLeases {
   std::vector<Match> find(std::string_view host, std::string_view target, const Hash128& resource) const;
 
   std::vector<std::shared_ptr<OperationLease>> on_key(const Hash128& key) const;
+  // Whether one is about the resource, also if it keeps nobody away (mode observe).
+  bool runs_on(const Hash128& resource) const;
 
   // What somebody who waits lends to those that are waited for, until it is destroyed. It must not outlive the table.
   class CredentialLoan {

@@ -80,9 +80,12 @@ std::vector<Hash128> QueuePosition::keys() const {
   return keys;
 }
 
-void QueuePosition::rename(std::string what) {
+void QueuePosition::become_write(ClaimInfo info) {
   LockTable::ShardsLocked locked(*table_, *claim_);
-  claim_->info.what = std::move(what);
+  info.client = claim_->info.client;
+  info.priority = claim_->info.priority;
+  info.is_turn = false;
+  claim_->info = std::move(info);
 }
 
 void QueuePosition::set_waiter(Waiter* waiter, uint32_t bits) {

@@ -55,6 +55,18 @@ TEST_F(Recorded, AWriteThatNobodyCanLearnOfIsToBeSentAgain) {
   EXPECT_EQ(upstream.seen.size(), 1u);
 }
 
+TEST_F(Recorded, InModeObserveNothingWaitsForTheEngine) {
+  gates[0]->shared().rules.replace(world::shipped_ruleset(), rules::Mode::Observe);
+  log.away(seconds(100));
+  for (const Duration away : {Duration(seconds(1)), log.faults().membership_lease}) {
+    pass(away);
+    arm(get(kNetwork), 200, etag("\"1\""), kBody);
+    const TimePoint before = clock.now();
+    EXPECT_EQ(ask(0, "one", get(kNetwork)).head.status, 200);
+    EXPECT_LT(clock.now() - before, std::chrono::milliseconds(100));
+  }
+}
+
 TEST_F(Recorded, NothingIsSentThatCannotBeRecorded) {
   log.away(seconds(100));
   const TimePoint before = clock.now();

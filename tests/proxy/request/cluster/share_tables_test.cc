@@ -58,6 +58,30 @@ TEST_F(SharedTables, WhoDoesNotProtectLeavesADeadOnesKeysToTheOthers) {
   }
 }
 
+TEST_F(SharedTables, ADeadOnesWriteIsLookedAfterOnceSomebodyProtectsAgain) {
+  ClusterRig rig;
+  std::string status = "InProgress";
+  rig.gates[1]->shared().rules.replace(shipped_ruleset(), rules::Mode::Observe);
+  rig.upstream.otherwise = [&status](const arm::Request& request) {
+    const bool asks = request.head.method == arm::Method::Get;
+    arm::Headers fields;
+    if (!asks) fields.add("Azure-AsyncOperation", "https://management.azure.com/subscriptions/s/operations/1");
+    return Step{"", asks ? 200 : 202, fields, asks ? R"({"status":")" + status + "\"}" : "", {}, {}, {}};
+  };
+  EXPECT_EQ(rig.ask(0, "one", patch(kScaleSet), R"({"sku":{"capacity":2}})").head.status, 202);
+  rig.pass(seconds(1));
+  rig.gates[0]->cut();
+  rig.pass(rig.log.faults().membership_lease + rig.log.faults().quiet + seconds(60));
+  status = "Succeeded";
+  rig.pass(seconds(60));
+  EXPECT_EQ(rig.gates[1]->parts().cluster->counts().claims, 1u) << "nobody protects it, so nobody looks";
+  rig.gates[1]->shared().rules.replace(shipped_ruleset(), rules::Mode::Protect);
+  rig.pass(seconds(15));
+  rig.ask(1, "one", get(kScaleSet), "");  // which brings a token
+  rig.pass(seconds(120));
+  EXPECT_EQ(rig.gates[1]->parts().cluster->counts().claims, 0u);
+}
+
 TEST_F(SharedTables, WhatAJournalToldIsKnownSinceThen) {
   const WallTime since = gates[1]->shared().recorded_from.load() - seconds(60);
   EXPECT_EQ(gates[1]->shared().former, 0u);

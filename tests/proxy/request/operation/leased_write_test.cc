@@ -91,6 +91,10 @@ TEST_F(HeldWrites, TheEndIsLookedForWhereATokenMayBeSent) {
     EXPECT_EQ(rig.loud().size(), loud += row.loud) << row.told.status_url << " " << row.told.location_url;
   }
   for (const auto& line : rig.loud()) EXPECT_EQ(line.find("SECRET"), std::string::npos) << line;
+  for (const auto& [status, location] : {std::pair{kOutside, kStatusUrl}, std::pair{kStatusUrl, kOutside}}) {
+    const LeasedWrite write = leased(arm::Method::Put, kScaleSet, {By::StatusUrl, status, location});
+    EXPECT_EQ(write.tracking.status_url + write.tracking.location_url, kStatusUrl) << "nobody is to ask outside, ever";
+  }
   EXPECT_EQ(leased(arm::Method::Put, kScaleSet, {By::StatusUrl, kStatusUrl, own}).tracking.location_url, "")
       << "its own URL shows no more than its state";
 }

@@ -67,9 +67,15 @@ TEST_F(TurnTable, ItsPlaceIsItsClientsWrites) {
   EXPECT_TRUE(place->is_for({{"a", LockMode::Exclusive}}));
   EXPECT_TRUE(turn->over());
   EXPECT_FALSE(turn->take_position().has_value()) << "once";
-  place->rename("PUT /a");
+  ClaimInfo as_write;
+  as_write.what = "PUT /a";
+  as_write.bytes = {1, 1};
+  place->become_write(std::move(as_write));
   const auto entries = locks.entries(2).oldest;
-  EXPECT_TRUE(std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.info.what == "PUT /a"; }));
+  EXPECT_TRUE(std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+    const ClaimInfo& info = entry.info;
+    return info.what == "PUT /a" && !info.is_turn && info.bytes == Hash128{1, 1};
+  })) << "no turn any more: whoever asks what is at ARM is to find it";
   WriteLease write = place->into_lease();
   EXPECT_FALSE(next->granted());
   write.release();

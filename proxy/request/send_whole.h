@@ -17,8 +17,4 @@ namespace armgate {
 Task<Result<arm::Response>> send_whole(const Parts& parts, Hash128 principal, const arm::Request& request, SendLimits limits,
                                        std::optional<arm::ResponseHead>* broken_off = nullptr);
 
-// Of an answer that broke off, as far as its status tells it: ARM did nothing. 408 is also what comes of a request that it may
-// have taken.
-inline bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
-
 }  // namespace armgate

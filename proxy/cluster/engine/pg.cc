@@ -25,7 +25,7 @@ constexpr Duration kOthersMax = std::chrono::seconds(1);
 // First of all, as administrators set much for a role or a database, and before the first snapshot, which a standby refuses to
 // transactions that are serializable by default. What is read here is hexadecimal. A commit that no standby has is told by a
 // warning. No statement is given up for its time, because a commit must not be; none works on an old snapshot. The engine ends
-// a process of which the other end is gone: while it waits for a lock (not for a standby), and while nobody takes what it sends.
+// a process of which the other end is gone: while it waits for a lock (not a standby), and while nobody takes what it sends.
 constexpr std::string_view kSession =
     "set statement_timeout = 0; set transaction_isolation = 'read committed'; set default_transaction_isolation = 'read committed'; "
     "set client_min_messages = warning; set bytea_output = hex; "

@@ -80,7 +80,6 @@ Task<bool> has_had_no_effect(Attempt& attempt) {
   co_return true;
 }
 
-// An answer that breaks off behind its head is as good as the whole one if the head says all.
 Task<Result<arm::Response>> send(const Attempt& attempt) {
   const Parts& parts = attempt.parts;
   arm::Request request = attempt.again->request;
@@ -91,14 +90,7 @@ Task<Result<arm::Response>> send(const Attempt& attempt) {
   Report unread;  // no request waits for it
   ClientGate gate(parts, unread, ClientGate::Sender::OneOfSeveral);
   limits.gate = &gate;
-  std::optional<arm::ResponseHead> broken_off;
-  auto answer = co_await send_whole(parts, attempt.again->principal, request, limits, &broken_off);
-  if (answer || !broken_off) co_return std::move(answer);
-  const auto method = attempt.op_lease->write().method;
-  const bool runs =
-      arm::is_success(broken_off->status) && arm::tracking_of(method, *broken_off, {}).by != arm::TrackedBy::Nothing;
-  if (!runs && !was_refused(broken_off->status)) co_return std::move(answer);
-  co_return arm::Response{*std::move(broken_off), {}};
+  co_return co_await send_whole(parts, attempt.again->principal, request, limits);
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.

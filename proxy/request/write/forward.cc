@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arm/etag.h"
+#include "arm/throttle.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/client_gate.h"
@@ -152,6 +153,10 @@ Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Respo
   co_return std::move(outcome);
 }
 
+// Of an answer that broke off, as far as its status tells it: ARM did nothing. 408 is also what comes of a request that it may
+// have taken.
+bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
+
 // ARM took it: that and the operation's URLs are known. A state that was to follow is read, and told if it is the write's.
 Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
   arm::Response answer{std::move(head), {}};
@@ -182,6 +187,14 @@ Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
 // The rest of ARM's answer was lost. What its head says counts all the same; an action's result cannot be had again.
 Task<Step<void>> after_broken_answer(const Write& write, Attempts& attempts, arm::ResponseHead head, const Error& error) {
   write.report().upstream_error = error.context;
+  const auto come_back = arm::retry_after(head.fields, write.parts.clock.wall());
+  if (was_refused(head.status) && come_back) {  // why is not known, but that it passes
+    if (attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
+    const Duration pause = come_again(write.parts.shared.options.retry_after, *come_back);
+    co_return stop(write, Outcome::Kind::TryLater,
+                   make_busy("ARM refused this for now, and its answer did not arrive whole.", pause, Tried::WithoutEffect),
+                   "arm-was-busy");
+  }
   if (was_refused(head.status)) {
     arm::Response refusal =
         make_error(head.status, "ArmgateUpstreamBroken",

@@ -84,6 +84,7 @@ void QueuePosition::become_write(ClaimInfo info) {
   LockTable::ShardsLocked locked(*table_, *claim_);
   info.client = claim_->info.client;
   info.priority = claim_->info.priority;
+  info.is_reentrant = claim_->info.is_reentrant;
   info.is_turn = false;
   claim_->info = std::move(info);
 }

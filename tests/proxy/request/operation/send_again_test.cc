@@ -236,16 +236,6 @@ TEST_F(SendAgainTest, ALostAnswerIsNotSentAThirdTimeAndIsToldAsUnknown) {
   EXPECT_TRUE(rig_.shared().op_leases.empty());
 }
 
-TEST_F(SendAgainTest, AnAnswerThatBreaksOffCountsByItsHead) {
-  const std::string own = write();
-  fail(own, kBusy, kBack);
-  rig_.arm_breaks_off(kPut, 200, kRunning, 5, {{"Azure-AsyncOperation", url(2)}});
-  rig_.pass(seconds(6));
-  EXPECT_TRUE(rig_.script_is_done());
-  rig_.arm(poll(2), 200, {}, R"({"status":"Succeeded"})");
-  EXPECT_EQ(asked(own).body, R"({"status":"Succeeded"})");
-}
-
 TEST_F(SendAgainTest, ItIsRefusedOnceMoreAndThenTaken) {
   const std::string own = write();
   fail(own, kBusy, kBack);

@@ -81,17 +81,35 @@ export function cleanEnvironment(additions) {
 }
 
 // Programs listen on ports that the kernel gives to no outgoing connection: between "it is free" and the program's own bind such a connection
-// took one now and then. Each process of tests walks through a hundred of its own.
+// took one now and then. Each process of tests walks through a hundred of its own, and listens on the first of them as long as it lives: what
+// else runs beside it takes another hundred.
 const PORTS = { first: 12000, each: 100, processes: 200 };
+let ownPorts;
 let portsGiven = 0;
 
+async function listenOn(port) {
+  const server = net.createServer().listen(port, "127.0.0.1");
+  return once(server, "listening").then(() => server, () => null);
+}
+
+async function takeOwnPorts() {
+  for (let tries = 0; tries < PORTS.processes; ++tries) {
+    const first = PORTS.first + ((process.pid + tries) % PORTS.processes) * PORTS.each;
+    const holder = await listenOn(first);
+    if (!holder) continue;
+    holder.unref();
+    return first + 1;
+  }
+  throw new Error(`each ${PORTS.each}th port from ${PORTS.first} on is taken`);
+}
+
 export async function freePort() {
-  const first = PORTS.first + (process.pid % PORTS.processes) * PORTS.each;
-  for (let tries = 0; tries < PORTS.each; ++tries) {
-    const port = first + portsGiven++ % PORTS.each;
-    const server = net.createServer().listen(port, "127.0.0.1");
-    const listens = await once(server, "listening").then(() => true, () => false);
-    if (!listens) continue;
+  const first = await (ownPorts ??= takeOwnPorts());
+  const count = PORTS.each - 1;
+  for (let tries = 0; tries < count; ++tries) {
+    const port = first + portsGiven++ % count;
+    const server = await listenOn(port);
+    if (!server) continue;
     server.close();
     await once(server, "close");
     return port;

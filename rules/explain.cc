@@ -193,6 +193,7 @@ void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const st
   add("write-only members", body.write_only);
   add("kept if left out", body.kept);
   add("maps", body.maps);
+  add("free form", body.free_form);
   add("arrays", arrays);
   add("compared", same);
 }

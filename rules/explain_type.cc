@@ -62,7 +62,7 @@ void count(const arm::DeclaredFacts& body, TypeSummary& summary) {
   summary.read_only += body.read_only.size();
   summary.write_only += body.write_only.size();
   summary.kept += body.kept.size();
-  summary.maps += body.maps.size();
+  summary.maps += body.maps.size() + body.free_form.size();
   summary.arrays += body.arrays.size();
   summary.same += body.same.size();
 }

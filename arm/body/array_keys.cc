@@ -99,6 +99,7 @@ std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays,
                                             const BodyPlace& place) {
   KeyedElements result;
   const ArrayFact* declared = place.array();
+  if (declared == nullptr && place.is_in_document()) return std::nullopt;  // its order may count
   const auto known = std::find_if(kKnownKeys.begin(), kKnownKeys.end(),
                                   [&](const KnownKey& one) { return equal_ignoring_case(one.array, name); });
   std::vector<ArrayKey> candidates;

@@ -11,9 +11,13 @@ namespace armgate::arm {
 namespace {
 
 // In lower case. A name belongs here only if no provider is known to let a client write a member so called.
-constexpr std::array<std::string_view, 12> kGenericReadOnly{
-    "changedtime",      "createdat",         "createdtime",  "creationtime", "etag",        "lastmodifiedat",
-    "lastmodifiedtime", "provisioningstate", "resourceguid", "systemdata",   "timecreated", "timemodified",
+constexpr std::array<std::string_view, 4> kGenericReadOnly{"etag", "provisioningstate", "resourceguid", "systemdata"};
+
+// The same at a resource's top, among its properties, and one level below.
+constexpr uint8_t kTimesDepth = 3;
+constexpr std::array<std::string_view, 8> kGenericTimes{
+    "changedtime",    "createdat",        "createdtime", "creationtime",
+    "lastmodifiedat", "lastmodifiedtime", "timecreated", "timemodified",
 };
 
 // Of a resource's managed identity, the same for every type (ARM's common types, managedidentity.json).
@@ -57,6 +61,7 @@ struct BodyPlace::Node {
   bool read_only = false;
   bool write_only = false;
   bool kept = false;
+  bool document = false;
   bool patched_by_member = false;
   std::optional<ArrayFact> array;
   std::optional<SameAs> same;
@@ -92,15 +97,21 @@ BodyPlace BodyPlace::element() const {
   BodyPlace below;
   below.free_form_ = free_form_;
   below.write_only_ = write_only_;
-  if (node_ == nullptr || node_->any == nullptr) return below;
-  below.node_ = node_->any.get();
-  below.read_only_ = below.node_->read_only;
-  below.write_only_ |= below.node_->write_only;
+  below.depth_ = depth_ < UINT8_MAX ? depth_ + 1 : depth_;
+  if (node_ != nullptr && node_->any != nullptr) below.enter(*node_->any);
   return below;
+}
+
+void BodyPlace::enter(const Node& node) {
+  node_ = &node;
+  read_only_ = node.read_only;
+  write_only_ |= node.write_only;
+  if (node.document) free_form_ = FreeForm::Document;
 }
 
 BodyPlace BodyPlace::member(std::string_view name) const {
   constexpr uint64_t kReadOnlyLengths = lengths_of(kGenericReadOnly);
+  constexpr uint64_t kTimesLengths = lengths_of(kGenericTimes);
   constexpr uint64_t kFreeFormLengths = lengths_of(kFreeForm);
   BodyPlace below;
   const auto named = node_ == nullptr || node_->members.empty() ? nullptr : [&]() -> const Node* {
@@ -110,14 +121,15 @@ BodyPlace BodyPlace::member(std::string_view name) const {
   if (named == nullptr) {
     below = element();
   } else {
-    below.node_ = named;
     below.free_form_ = free_form_;
-    below.read_only_ = named->read_only;
-    below.write_only_ = write_only_ || named->write_only;
+    below.write_only_ = write_only_;
+    below.depth_ = depth_ < UINT8_MAX ? depth_ + 1 : depth_;
+    below.enter(*named);
   }
   if (is_map()) return below;  // the names are the client's own
-  below.read_only_ |= is_one_of(kGenericReadOnly, kReadOnlyLengths, name);
-  below.free_form_ = is_one_of(kFreeForm, kFreeFormLengths, name);
+  below.read_only_ |= is_one_of(kGenericReadOnly, kReadOnlyLengths, name) ||
+                      (below.depth_ <= kTimesDepth && is_one_of(kGenericTimes, kTimesLengths, name));
+  if (!below.is_free_form() && is_one_of(kFreeForm, kFreeFormLengths, name)) below.free_form_ = FreeForm::Labels;
   return below;
 }
 
@@ -134,6 +146,7 @@ BodyFacts::BodyFacts(const DeclaredFacts& declared) : root_(std::make_unique<Bod
   for (const auto& pointer : declared.write_only) mark(pointer, [](auto& node) { node.write_only = true; });
   for (const auto& pointer : declared.kept) mark(pointer, [](auto& node) { node.kept = true; });
   for (const auto& pointer : declared.maps) mark(pointer + "/*", [](auto&) {});
+  for (const auto& pointer : declared.free_form) mark(pointer, [](auto& node) { node.document = true; });
   for (const ArrayFact& fact : declared.arrays) mark(fact.pointer, [&](auto& node) { node.array = fact; });
   for (const SameFact& fact : declared.same) mark(fact.pointer, [&](auto& node) { node.same = fact.as; });
 }

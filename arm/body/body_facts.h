@@ -6,8 +6,9 @@
 // case. Where a pointer says "*" and another names the member, the name decides.
 //
 // Always known, for every type:
-//   - members that only the service writes: by name at any depth etag, provisioningState, resourceGuid, systemData and
-//     timestamps; of the resource's managed identity its principals;
+//   - members that only the service writes: by name etag, provisioningState, resourceGuid and systemData at any depth, and
+//     timestamps where they are a resource's (deeper than /properties/x/createdAt providers have none, and what stands there is
+//     mostly a document of the client's own); of the resource's managed identity its principals;
 //   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among
 //     them;
 //   - of the maps, that a PATCH adds to a resource's user-assigned identities and leaves those that it does not name
@@ -61,11 +62,13 @@ struct DeclaredFacts {
   std::vector<std::string> write_only{};  // never shown: its absence says nothing
   std::vector<std::string> kept{};        // a PUT that leaves it out does not remove it; null and what is empty do
   std::vector<std::string> maps{};        // its members' names are the client's own words, as those of "tags" are
+  std::vector<std::string> free_form{};   // all that stands in there, at any depth: a document of the client's own
   std::vector<ArrayFact> arrays{};
   std::vector<SameFact> same{};
 
   bool empty() const {
-    return read_only.empty() && write_only.empty() && kept.empty() && maps.empty() && arrays.empty() && same.empty();
+    return read_only.empty() && write_only.empty() && kept.empty() && maps.empty() && free_form.empty() && arrays.empty() &&
+           same.empty();
   }
 };
 
@@ -77,12 +80,14 @@ class BodyPlace {
   bool write_only() const { return write_only_; }  // here or above
   bool kept() const;                               // left out of a PUT it stays as it is
   // The members are the client's own words, each for itself: a free-form map, or an object whose members a fact calls "*".
-  bool is_map() const { return free_form_ || is_declared_map(); }
+  bool is_map() const { return is_free_form() || is_declared_map(); }
   // A map of which a PATCH changes the members that it names; of others it replaces all that is in there.
   bool is_patched_by_member() const;
-  // Said to the letter by a free-form map at or above this place: generic names say nothing here.
-  bool is_free_form() const { return free_form_; }
-  const ArrayFact* array() const;  // null: nothing is known
+  // Said to the letter by a free-form map or document at or above this place: generic names say nothing here.
+  bool is_free_form() const { return free_form_ != FreeForm::No; }
+  bool is_in_document() const { return free_form_ == FreeForm::Document; }  // declared; the order of its arrays counts
+  bool is_in_labels() const { return free_form_ == FreeForm::Labels; }      // tags and others that are known by their name
+  const ArrayFact* array() const;                                           // null: nothing is known
   std::optional<SameAs> same() const;
   bool hides_member() const;  // of what stands here a part is never shown, and is lost by a PUT that leaves it out
   bool is_top() const { return top_; }
@@ -93,11 +98,14 @@ class BodyPlace {
  private:
   friend class BodyFacts;
   struct Node;
+  enum class FreeForm : uint8_t { No, Labels, Document };
   bool is_declared_map() const;
+  void enter(const Node& node);  // where it already is
 
   const Node* node_ = nullptr;  // null: nothing is declared here and below
   bool top_ = false;
-  bool free_form_ = false;
+  FreeForm free_form_ = FreeForm::No;
+  uint8_t depth_ = 0;
   bool read_only_ = false;
   bool write_only_ = false;
 };

@@ -88,7 +88,7 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
   Where found{.in_array = row.kind == RowKind::Array};
   BodyPlace place = facts.top();
   for (const DifferenceTable::Step* step : way_to(table, row.step)) {
-    found.in_map |= place.is_free_form();
+    found.in_map |= place.is_in_labels();
     found.in_array |= step->is_element();
     place = place_at(*step, place);
   }

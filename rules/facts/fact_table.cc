@@ -16,6 +16,7 @@ void add(arm::DeclaredFacts& to, const arm::DeclaredFacts& more) {
   append(to.write_only, more.write_only);
   append(to.kept, more.kept);
   append(to.maps, more.maps);
+  append(to.free_form, more.free_form);
   append(to.arrays, more.arrays);
   append(to.same, more.same);
 }

@@ -54,6 +54,7 @@ std::vector<Said> beside_read_only(const arm::DeclaredFacts& body) {
   for (size_t i = 0; i < body.write_only.size(); ++i) said.push_back({"write_only", i, &body.write_only[i]});
   for (size_t i = 0; i < body.kept.size(); ++i) said.push_back({"kept", i, &body.kept[i]});
   for (size_t i = 0; i < body.maps.size(); ++i) said.push_back({"maps", i, &body.maps[i]});
+  for (size_t i = 0; i < body.free_form.size(); ++i) said.push_back({"free_form", i, &body.free_form[i]});
   for (size_t i = 0; i < body.arrays.size(); ++i) said.push_back({"arrays", i, &body.arrays[i].pointer});
   for (size_t i = 0; i < body.same.size(); ++i) said.push_back({"same", i, &body.same[i].pointer});
   return said;
@@ -103,6 +104,8 @@ SettingTable body_settings(arm::DeclaredFacts& facts) {
        "where members stand that a PUT does not remove by leaving them out"},
       {"/body/maps", TextList{&facts.maps, check_pointer},
        "where objects stand whose members have names of the client's own choice, as tags have"},
+      {"/body/free_form", TextList{&facts.free_form, check_pointer},
+       "where documents of the client's own stand: no name says anything in there, and the order of arrays counts"},
       {"/body/arrays", Items{[&facts](int) { return settings_of(facts.arrays.emplace_back()); }},
        "how the elements of arrays are told apart, where armgate would not know"},
       {"/body/same", Items{[&facts](int) { return settings_of(facts.same.emplace_back()); }},

@@ -58,6 +58,9 @@ TEST(ArrayKeys, WhatTheFactsSayDecides) {
             "0:[service=a] 0:[service=a,region=r]");
   EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, by_service), "none");
   EXPECT_EQ(told_apart("dataDisks", {R"([{"lun":0,"service":"a"}])"}, by_service), "0:[service=a]");
+  const BodyFacts document({.free_form = {"/x"}});
+  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, document), "none") << "there its order may count";
+  EXPECT_EQ(told_apart("dataDisks", {R"([{"lun":0}])"}, document), "none");
   const BodyFacts ordered({.arrays = {{"/x", ArrayKind::Ordered, {"name"}}}});
   EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, ordered), "ordered 0:[name=a]");
 }

@@ -17,12 +17,18 @@ BodyPlace place_at(const BodyFacts& facts, std::string_view pointer) {
   return place;
 }
 
-TEST(BodyFacts, WhatTheServiceWritesIsKnownByNameAtAnyDepth) {
-  for (const auto* name :
-       {"etag", "provisioningState", "resourceGuid", "systemData", "timeCreated", "createdAt", "lastModifiedAt", "createdTime",
-        "changedTime", "lastModifiedTime", "creationTime", "timeModified", "eTag", "ETAG"}) {
+TEST(BodyFacts, WhatTheServiceWritesIsKnownByName) {
+  for (const auto* name : {"etag", "provisioningState", "resourceGuid", "systemData", "eTag", "ETAG"}) {
     EXPECT_TRUE(kGeneric.top().member(name).read_only()) << name;
     EXPECT_TRUE(place_at(kGeneric, "/properties/subnets/*/properties").member(name).read_only()) << name;
+  }
+  for (const auto* name : {"timeCreated", "createdAt", "lastModifiedAt", "createdTime", "changedTime", "lastModifiedTime",
+                           "creationTime", "timeModified", "CreatedAt"}) {
+    EXPECT_TRUE(kGeneric.top().member(name).read_only()) << name;
+    EXPECT_TRUE(place_at(kGeneric, "/properties").member(name).read_only()) << name;
+    EXPECT_TRUE(place_at(kGeneric, "/properties/status").member(name).read_only()) << name;
+    EXPECT_FALSE(place_at(kGeneric, "/properties/document/properties").member(name).read_only())
+        << name << ": so deep mostly a document of the client's own";
   }
   for (const auto* name : {"", "e", "etags", "tag", "created", "instanceView", "provisioningStates", "name", "id", "type"}) {
     EXPECT_FALSE(kGeneric.top().member(name).read_only()) << name;
@@ -37,6 +43,20 @@ TEST(BodyFacts, InMapsEveryNameIsTheClientsOwn) {
     EXPECT_FALSE(place.member("x").member("etag").read_only()) << map;
   }
   EXPECT_FALSE(place_at(kGeneric, "/properties").is_map());
+}
+
+TEST(BodyFacts, InADocumentEveryNameIsTheClientsOwnAtAnyDepth) {
+  const BodyFacts facts({.free_form = {"/properties/definition", "/properties/parameters/*/value"}});
+  for (const auto* pointer : {"/properties/definition", "/properties/definition/a/b/*/c", "/properties/parameters/p/value/x",
+                              "/properties/definition/tags", "/properties/definition/a/metadata/b"}) {
+    const BodyPlace place = place_at(facts, pointer);
+    EXPECT_TRUE(place.is_map() && place.is_free_form() && place.is_in_document()) << pointer;
+    EXPECT_FALSE(place.is_in_labels()) << pointer << ": merge \"maps\" leaves it alone";
+    for (const auto* name : {"etag", "createdAt", "provisioningState"}) EXPECT_FALSE(place.member(name).read_only()) << pointer;
+  }
+  EXPECT_FALSE(place_at(facts, "/properties").is_map());
+  EXPECT_FALSE(place_at(facts, "/properties/parameters/p").is_free_form());
+  EXPECT_TRUE(place_at(facts, "/tags").is_in_labels());
 }
 
 TEST(BodyFacts, AManagedIdentityBringsItsPrincipals) {

@@ -148,6 +148,9 @@ inline bool asks_for_another_try(int status) { return status == 408 || status ==
 
 inline bool is_success(int status) { return status >= 200 && status <= 299; }
 
+// ARM says that it did nothing. 408 is also what comes of a request that it may have taken.
+inline bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
+
 // The part of a target before '?', and the part after it (empty without one).
 std::string_view path_of(std::string_view target);
 std::string_view query_of(std::string_view target);

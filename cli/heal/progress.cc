@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "arm/http.h"
 #include "base/text.h"
 #include "base/utc.h"
 #include "json/tree.h"
@@ -38,9 +39,6 @@ auto value_in(const Table& table, std::string_view name) {
   return found == std::end(table) ? std::nullopt : std::optional(found->first);
 }
 
-// ARM says that it did nothing. After any other answer but a success nobody knows.
-bool is_refusal(int status) { return status >= 400 && status < 500 && status != 408; }
-
 void apply_intent(Phase phase, Progress& progress) {
   Progress::Sent& sent = progress.sent[static_cast<size_t>(phase)];
   sent.perhaps_taken = sent.may_have_run();
@@ -52,7 +50,7 @@ void apply_intent(Phase phase, Progress& progress) {
 void apply_answer(int status, Progress::Sent& sent) {
   sent.status = status;
   sent.unanswered = false;
-  if (!is_refusal(status)) sent.perhaps_taken = true;
+  if (!arm::was_refused(status)) sent.perhaps_taken = true;
   if (sent.accepted()) ++sent.times_taken;
 }
 

@@ -80,7 +80,7 @@ Task<bool> has_had_no_effect(Attempt& attempt) {
   co_return true;
 }
 
-Task<Result<arm::Response>> send(const Attempt& attempt) {
+Task<Result<arm::Response>> send(const Attempt& attempt, std::optional<arm::ResponseHead>& broken_off) {
   const Parts& parts = attempt.parts;
   arm::Request request = attempt.again->request;
   request.head.fields.add("Authorization", attempt.token);
@@ -90,7 +90,7 @@ Task<Result<arm::Response>> send(const Attempt& attempt) {
   Report unread;  // no request waits for it
   ClientGate gate(parts, unread, ClientGate::Sender::OneOfSeveral);
   limits.gate = &gate;
-  co_return co_await send_whole(parts, attempt.again->principal, request, limits);
+  co_return co_await send_whole(parts, attempt.again->principal, request, limits, &broken_off);
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.
@@ -153,11 +153,30 @@ SendResult note_not_taken(Attempt& attempt, OutcomeKind kind, int status, const 
   return due ? SendResult::Again : SendResult::Never;
 }
 
+// The rest of ARM's answer was lost. What its head says counts all the same: that it was taken, or refused.
+SendResult take_broken_off(Attempt& attempt, const arm::ResponseHead& head) {
+  if (arm::was_refused(head.status)) {
+    const auto come_back = arm::retry_after(head.fields, attempt.parts.clock.wall());
+    if (head.status == 401) attempt.owned().distrust(attempt.token);  // its client's next poll brings another
+    const auto kind = come_back || head.status == 401 ? rules::ErrorClass::Busy : rules::ErrorClass::Final;
+    return note_not_taken(attempt, OutcomeKind::Answered, head.status, {kind, come_back});
+  }
+  const arm::Method method = attempt.op_lease->write().method;
+  auto tracking = arm::tracking_of(method, head, {});
+  const bool had_state = head.status != 202 && method != arm::Method::Delete;
+  if (had_state && tracking.by == arm::TrackedBy::Nothing) tracking = tracked_by_resource(attempt.plan());
+  go_on(attempt, LeasedBecause::Accepted, head, std::move(tracking));
+  return SendResult::Over;
+}
+
 Task<SendResult> send_and_hear(Attempt& attempt) {
   auto& parts = attempt.parts;
   const policy::LateFailure passing{rules::ErrorClass::Busy, std::nullopt};
-  auto answer = co_await send(attempt);
+  std::optional<arm::ResponseHead> broken_off;
+  auto answer = co_await send(attempt, broken_off);
   if (!answer && answer.error().sent == Sent::No) co_return note_not_taken(attempt, OutcomeKind::NotSent, 0, passing);
+  if (broken_off && (arm::is_success(broken_off->status) || arm::was_refused(broken_off->status)))
+    co_return take_broken_off(attempt, *broken_off);
   if (!answer || policy::may_have_had_effect(answer->head.status)) {
     parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
     go_on(attempt, LeasedBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));

@@ -151,8 +151,8 @@ arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPl
                            RelayedAction* action, const Error& error) {
   exchange.report.upstream_error = error.context;
   const bool began = exchange.status != 0;
-  const bool is_refused = exchange.status >= 400 && exchange.status < 500;
-  const bool may_have_acted = began ? acts_on_a_resource(exchange, plan) && !is_refused : is_watched_action(exchange, plan);
+  const bool may_have_acted =
+      began ? acts_on_a_resource(exchange, plan) && !arm::was_refused(exchange.status) : is_watched_action(exchange, plan);
   if (may_have_acted && error.sent != Sent::No) {
     exchange.report.reason = "outcome-unknown";
     note_in_doubt(parts, exchange, plan, client, action);

@@ -163,6 +163,7 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> took_effect;
     std::vector<uint64_t> looked_at;  // at each sending: the state that armgate itself saw since the request came in
     std::optional<How> last_how;
+    int status_of_head = 0;  // the status of an answer that broke off
     std::string last_if_match;
     std::optional<arm::Response> last_answer;
     std::optional<arm::Response> resent_answer;  // to what armgate sent again after the write had been answered

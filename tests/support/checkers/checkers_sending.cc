@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "arm/etag.h"
@@ -23,6 +24,10 @@ constexpr Duration kLateEffectMax = std::chrono::seconds(10);  // of what was lo
 std::string operation_url(const arm::Response& answer) {
   const auto status = answer.head.fields.get("Azure-AsyncOperation");
   return std::string(status.empty() ? answer.head.fields.get("Location") : status);
+}
+
+bool is_lost(std::optional<UpstreamWatch::How> how) {
+  return how == UpstreamWatch::How::Lost || how == UpstreamWatch::How::BrokenOff;
 }
 
 bool have_common(const std::vector<std::string>& some, const std::vector<std::string>& others) {
@@ -98,6 +103,7 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
       harmless = status == 409 || status == 404 || status == 412 || taken_back || undone;
       break;
     }
+    case How::BrokenOff:
     case How::Lost: {
       const auto if_match = request.head.fields.get("If-Match");
       const bool is_create = request.head.fields.get("If-None-Match") == "*";  // of which a second one is refused
@@ -105,7 +111,7 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
       const bool guarded = request.head.method == arm::Method::Put && (has_base || is_create);
       // It can take effect no more, and nobody else could write meanwhile.
       const bool is_settled = request.head.method != arm::Method::Post && clock_.now() - record.sent >= kLateEffectMax;
-      harmless = guarded || is_settled;
+      harmless = guarded || is_settled || arm::was_refused(record.status_of_head);
       break;
     }
   }
@@ -194,7 +200,7 @@ bool Checkers::exists(const std::string& target) {
 
 // Its answer was lost, and then a write of the parent as a whole took away what it had made: nothing tells that it still runs.
 bool Checkers::runs_unseen(const Record& running) {
-  return running.method == arm::Method::Put && running.last_how == How::Lost && !exists(running.target);
+  return running.method == arm::Method::Put && is_lost(running.last_how) && !exists(running.target);
 }
 
 void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
@@ -290,7 +296,8 @@ void Checkers::check_breaker(const Record& record, const arm::Response* answer) 
   if (const auto wrong = sick_.written(write, answer, clock_.now())) violated("breaker", record.what + ": " + *wrong);
 }
 
-void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
+void Checkers::returned(const arm::Request& request, How how, const arm::Response* heard) {
+  const arm::Response* const answer = how == How::Answered ? heard : nullptr;
   const auto found = records_.find(exchange_of(request));
   // What a life that is over asked for tells the next one nothing.
   const bool is_heard = of_this_life_.erase(&request) > 0;
@@ -302,13 +309,15 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
   if (found->second.is_write) check_breaker(found->second, answer);
   in_flight_.erase(found->first);
   // Whether it came to ARM or not, it has nothing to do there: to be told that it is done is true.
-  if (how == How::Lost && found->second.is_write && agrees_with_what_is_there(request))
+  if (is_lost(how) && found->second.is_write && agrees_with_what_is_there(request))
     accepted_wants_.insert(wanted_by_id_[found->second.write_id]);
   found->second.last_how = how;
+  found->second.status_of_head = how == How::BrokenOff ? heard->head.status : 0;
   const bool by_armgate = found->second.is_write && found->second.answered;
   if (by_armgate) {
     found->second.resent_answer = answer != nullptr ? std::optional(*answer) : std::nullopt;
-    if (how == How::Lost) newest_operation_.erase(found->first);
+    const bool is_taken = heard != nullptr && arm::is_success(heard->head.status);
+    if (is_lost(how) && !is_taken) newest_operation_.erase(found->first);
   } else if (answer != nullptr) {
     found->second.last_answer = *answer;
   } else {

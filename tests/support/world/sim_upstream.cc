@@ -190,7 +190,8 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Send
   arm::Response& answer = *flight->answer;
   const bool content = has_content(request, answer.head.status);
   const bool cut = content && !answer.body.empty() && happens(faults_.cut, "cut answer", request);
-  watch_.returned(request, cut ? How::Lost : How::Answered, cut ? nullptr : &answer);
+  const arm::Response head_alone{answer.head, {}};
+  watch_.returned(request, cut ? How::BrokenOff : How::Answered, cut ? &head_alone : &answer);
   UpstreamAnswer result;
   const bool chunked = content && rng_.chance(0.3);
   if (content) result.length = {chunked ? BodyLength::Kind::Unknown : BodyLength::Kind::Known, answer.body.size()};

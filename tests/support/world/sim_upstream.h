@@ -37,7 +37,7 @@ struct NetworkFaults {
 // What the simulation wants to know about each sending; all default to silence.
 class UpstreamWatch {
  public:
-  enum class How { Answered, Lost, NotSent };
+  enum class How { Answered, BrokenOff, Lost, NotSent };  // BrokenOff: the answer has its head alone
   virtual ~UpstreamWatch() = default;
   virtual void sending(const arm::Request& request) = 0;                                           // the gateway hands it over
   virtual void applied(const arm::Request& request, const sim::SimAnswer& answer, bool late) = 0;  // ARM has handled it

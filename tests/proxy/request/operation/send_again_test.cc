@@ -236,6 +236,37 @@ TEST_F(SendAgainTest, ALostAnswerIsNotSentAThirdTimeAndIsToldAsUnknown) {
   EXPECT_TRUE(rig_.shared().op_leases.empty());
 }
 
+TEST_F(SendAgainTest, AnAnswerThatBreaksOffCountsByItsHead) {
+  const std::string own = write();
+  fail(own, kBusy, kBack);
+  rig_.arm_breaks_off(kPut, 200, kRunning, 5, {{"Azure-AsyncOperation", url(2)}});
+  rig_.pass(seconds(4));
+  rig_.arm(poll(2), 200, {}, R"({"status":"Succeeded"})");
+  EXPECT_EQ(asked(own).body, R"({"status":"Succeeded"})") << "how what ARM took ended";
+  EXPECT_TRUE(rig_.script_is_done());
+  EXPECT_EQ(rig_.shared().counters.outcomes_unknown, 0u);
+}
+
+TEST_F(SendAgainTest, ARefusalForNowWhoseAnswerBreaksOffIsSentAgain) {
+  const std::string own = write();
+  fail(own, kBusy, kBack);
+  rig_.arm_breaks_off(kPut, 429, R"({"error":{"code":"Busy"}})", 5, {{"Retry-After", "1"}});
+  rig_.arm(kGet, 200, {}, kBack);
+  accept(2);
+  rig_.pass(seconds(8));
+  EXPECT_TRUE(rig_.script_is_done());
+}
+
+TEST_F(SendAgainTest, ARefusalForGoodWhoseAnswerBreaksOffIsTheEnd) {
+  const std::string own = write();
+  fail(own, kBusy, kBack);
+  rig_.arm_breaks_off(kPut, 400, R"({"error":{"code":"Bad"}})", 5);
+  rig_.pass(seconds(8));
+  EXPECT_TRUE(rig_.script_is_done());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
+  EXPECT_EQ(rig_.shared().counters.outcomes_unknown, 0u);
+}
+
 TEST_F(SendAgainTest, ItIsRefusedOnceMoreAndThenTaken) {
   const std::string own = write();
   fail(own, kBusy, kBack);

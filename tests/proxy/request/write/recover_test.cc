@@ -175,6 +175,13 @@ TEST(BrokenAnswer, OfARefusedActionLeavesNoDoubt) {
   EXPECT_EQ(rig.ask("one", post(kSiteRestart)).head.status, 200);
 }
 
+// 408 is also what comes of a request that ARM may have taken.
+TEST(BrokenAnswer, OfAnActionThatMayHaveBeenTakenLeavesDoubt) {
+  StageRig rig;
+  rig.arm_breaks_off(post(kSiteRestart), 408, "{}", 0);
+  EXPECT_TRUE(says(rig.ask("one", post(kSiteRestart)), "ArmgateOutcomeUnknown"));
+}
+
 TEST(BrokenAnswer, OfAQueryLeavesNoDoubt) {
   const std::string query = "POST /providers/Microsoft.ResourceGraph/resources?api-version=2021-03-01";
   StageRig rig;

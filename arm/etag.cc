@@ -9,12 +9,16 @@
 namespace armgate::arm {
 namespace {
 
-// Would match whatever is there, as it is written or as a service may read it that sees no difference between "1", W/"1" and 1.
-bool matches_anything(std::string_view etag) {
+// Without what tells "1", W/"1" and 1 apart.
+std::string_view opaque_tag(std::string_view etag) {
   etag = trim(etag);
   if (etag.starts_with("W/")) etag.remove_prefix(2);
-  return etag == "*" || etag == "\"*\"";
+  const bool is_quoted = etag.size() >= 2 && etag.front() == '"' && etag.back() == '"';
+  return is_quoted ? etag.substr(1, etag.size() - 2) : etag;
 }
+
+// Would match whatever is there, as it is written or as a service may read it.
+bool matches_anything(std::string_view etag) { return opaque_tag(etag) == "*"; }
 
 // An ETag from a body becomes a header value, so it must not end the line (RFC 9110 §5.5).
 bool fits_in_a_header(std::string_view etag) {
@@ -64,6 +68,8 @@ std::optional<std::string> etag_of(const ResponseHead& head, std::string_view js
   if (!header.empty()) return std::string(header);
   return etag_in_body(json);
 }
+
+bool is_same_etag(std::string_view a, std::string_view b) { return opaque_tag(a) == opaque_tag(b); }
 
 bool has_own_precondition(const Headers& fields) { return std::any_of(fields.begin(), fields.end(), is_precondition); }
 

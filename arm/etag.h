@@ -1,7 +1,7 @@
 // etag.h – where ARM's resource providers put their ETags (docs/arm.md, "Where ETags stand").
 //
-// ETags are opaque bytes here: "3", W/"guid" and a bare guid are all in use, so nothing is ever normalised; what is
-// injected is what was seen.
+// ETags are opaque bytes here: "3", W/"guid" and a bare guid are all in use, so nothing that is sent is ever normalised; what
+// is injected is what was seen.
 #pragma once
 
 #include <optional>
@@ -30,6 +30,10 @@ std::string_view etag_in_head(const Headers& fields);
 
 // The ETag of a complete 2xx answer: the ETag header if it is there and not empty, else the body's.
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json);
+
+// Whether two ETags are one, as a provider may spell it in the header and in the body: "1", W/"1" and 1 (docs/arm.md, "ETags";
+// RFC 9110 §8.8.3.2 calls the first two alike). To know a state by; what is sent is what was seen.
+bool is_same_etag(std::string_view a, std::string_view b);
 
 // True if the request carries a precondition of its own that must be left alone: a non-empty If-Match, If-None-Match,
 // If-Modified-Since or If-Unmodified-Since (RFC 9110 §13.1). An empty If-Match counts as absent

@@ -35,6 +35,16 @@ bool is_about_the_reading(int status) {
 
 bool is_missing(int status) { return status == 404 || status == 410; }
 
+// Of a resource's state: words beside ARM's own for one that is at rest (Managed HSM: "Activated" for as long as it lives;
+// IoT Hub: "Active").
+Progress progress_of_state(std::string_view state) {
+  static constexpr std::string_view kAtRest[] = {"Activated", "Active", "Ready"};
+  for (const auto word : kAtRest) {
+    if (equal_ignoring_case(word, state)) return Progress::Succeeded;
+  }
+  return progress_of_word(state);
+}
+
 }  // namespace
 
 Tracking tracking_of(Method method, const ResponseHead& head, std::string_view body) {
@@ -51,7 +61,7 @@ Tracking tracking_of_state(Method method, const ResponseHead& head, const std::o
   tracking.status_url = url_in(head.fields, "Azure-AsyncOperation");
   if (tracking.status_url.empty()) tracking.status_url = url_in(head.fields, "Operation-Location");
 
-  const bool state_is_running = state && progress_of_word(*state) == Progress::Running;
+  const bool state_is_running = state && progress_of_state(*state) == Progress::Running;
   const bool running = has_status_header || head.status == 202 || state_is_running;
   if (!running) return tracking;
 
@@ -99,7 +109,7 @@ Progress progress_of_status_url(const ResponseHead& head, std::string_view body)
   if (!is_success(head.status)) return Progress::Unknown;
   if (const auto status = scan_string_member(body, "status").own) return progress_of_word(*status);
   // Some providers answer with the resource itself instead of an operation.
-  if (const auto state = provisioning_state(body)) return progress_of_word(*state);
+  if (const auto state = provisioning_state(body)) return progress_of_state(*state);
   return head.status == 202 ? Progress::Running : Progress::Unknown;
 }
 
@@ -114,7 +124,7 @@ Progress progress_of_location_url(const ResponseHead& head, std::string_view bod
   }
   // Observed: a Location that is the resource's own URL; then its state decides.
   const auto state = provisioning_state(body);
-  return state ? progress_of_word(*state) : Progress::Succeeded;
+  return state ? progress_of_state(*state) : Progress::Succeeded;
 }
 
 Progress progress_of_resource(const ResponseHead& head, std::string_view body) {
@@ -122,7 +132,7 @@ Progress progress_of_resource(const ResponseHead& head, std::string_view body) {
   if (!is_success(head.status)) return Progress::Unknown;
   const ScannedMember found = scan_string_member(body, "provisioningState");
   if (!found.readable) return Progress::Unknown;  // observed: 200 with an empty body from a lagging region
-  return found.in_properties ? progress_of_word(*found.in_properties) : Progress::Succeeded;
+  return found.in_properties ? progress_of_state(*found.in_properties) : Progress::Succeeded;
 }
 
 Progress progress_of_deleted_resource(const ResponseHead& head) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arm/etag.h"
 #include "base/mutant.h"
 #include "proxy/policy/entry_match.h"
 #include "proxy/policy/shown_entries.h"
@@ -65,15 +66,15 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   std::vector<ShownEntry> seen;
   const ClientRecord* record = history.client(write.client);
   if (record != nullptr) seen = shown_before(history, *record, limits, write).known;
-  std::erase_if(seen, [&](const ShownEntry& s) { return s.entry->etag != write.body_etag; });
+  const auto is_named = [&](const Entry& e) { return arm::is_same_etag(e.etag, write.body_etag); };
+  std::erase_if(seen, [&](const ShownEntry& s) { return !is_named(*s.entry); });
   bases.possible = states_of(seen, write, born);
   if (record != nullptr && write.actors != Actors::Many) erase_known_gone(bases.possible, known_gone(history, *record, write));
   if (bases.possible.empty()) {
     BaseState state;
     state.etag = write.body_etag;
     const auto& entries = history.entries();
-    const auto entry =
-        std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.etag == write.body_etag; });
+    const auto entry = std::find_if(entries.rbegin(), entries.rend(), is_named);
     const Observation none;
     if (entry != entries.rend()) state = state_of({&none, &*entry}, write, born);
     bases.possible.push_back(std::move(state));

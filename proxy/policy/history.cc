@@ -125,11 +125,15 @@ bool History::was_seen_since(uint64_t since) const {
          });
 }
 
-bool History::lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const {
-  const auto within = [&](const Entry& write) { return write.ended == 0 || shown.at.time - write.ended_at <= limits.lag_max; };
+const Entry* History::fresh_write(const HistoryLimits& limits, const StateShown& shown) const {
   const Entry* last = last_written_after(deleted_);
-  const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
-  if (!counts || last->number >= shown.asked || !within(*last)) return false;
+  const bool counts = last != nullptr && last->cause == Cause::Written && last->certain && last->number < shown.asked;
+  return counts && (last->ended == 0 || shown.at.time - last->ended_at <= limits.lag_max) ? last : nullptr;
+}
+
+bool History::lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const {
+  const Entry* last = fresh_write(limits, shown);
+  if (last == nullptr) return false;
   // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
   if (shown.absent) return !was_read_since(last->number);
   const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, shown); });

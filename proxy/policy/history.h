@@ -309,6 +309,11 @@ class History {
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known
   // before that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
   bool lags(const HistoryLimits& limits, const StateShown& shown, const arm::BodyFacts& facts) const;
+  // Whether a read that was told that there is nothing may lag as well, although what was written has been read since: one look
+  // proves no deletion.
+  bool may_lag(const HistoryLimits& limits, const StateShown& shown) const {
+    return shown.absent && fresh_write(limits, shown) != nullptr;
+  }
   // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
   std::optional<TimePoint> created() const { return created_; }
   // Whether there was something after that order, as far as reads have shown it to anybody.
@@ -359,6 +364,7 @@ class History {
   // Whether something else was there between the entry and the asking for what shows the same.
   bool is_back(const Entry& entry, const StateShown& shown) const;
   const Entry* last_written_after(uint64_t number) const;
+  const Entry* fresh_write(const HistoryLimits& limits, const StateShown& shown) const;  // null: none that it may lack
   // Whether a write was accepted between the asking for what was seen and its coming.
   bool is_overtaken(const StateShown& shown) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);

@@ -95,17 +95,18 @@ bool is_forced(const History& history, const HistoryLimits& limits, const WriteF
   return !history.written_since(last->told, [](const Entry&) { return false; });
 }
 
-bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rule) {
+std::optional<Refusal> refused_in_vain(const History& history, const WriteFacts& write, BaseRule rule) {
   const ClientRecord* record = history.client(write.client);
-  if (record == nullptr || record->refusals.size() < 2 || write.actors == Actors::Many) return false;
+  if (record == nullptr || record->refusals.size() < 2 || write.actors == Actors::Many) return std::nullopt;
   const Refusal& last = record->refusals.back();
   const Refusal& before = record->refusals[record->refusals.size() - 2];
-  if (!last.reread || !was_told(last, write) || !was_told(before, write)) return false;
+  if (!last.reread || !was_told(last, write) || !was_told(before, write)) return std::nullopt;
   const bool has_read = std::any_of(record->shown.begin(), record->shown.end(), [&](const Observation& o) {
     return o.as == ShownAs::PointRead && !o.lagging && may_be_its_read(o, write, rule) && o.last_asked > last.told &&
            o.first_shown.order < write.arrived.order;
   });
-  return has_read && !history.written_since(before.told, [](const Entry&) { return false; });
+  const bool in_vain = has_read && !history.written_since(before.told, [](const Entry&) { return false; });
+  return in_vain ? std::optional(last) : std::nullopt;
 }
 
 }  // namespace armgate::policy

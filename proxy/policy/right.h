@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/hash.h"
@@ -29,8 +30,9 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
 // Whether the client sends again what was refused to it and nothing has happened since: it does not read, and means it.
 bool is_forced(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 
-// Whether the client was refused, read again, was refused again and has read once more, and no write was accepted all that
-// time: what moves between its reads and its writes moves by itself, and no further read would be of any use.
-bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rule);
+// The last refusal of a client that was refused, read again, was refused again and has read once more, while no write was
+// accepted: what moves between its reads and its writes moves by itself, and no further read would be of any use. But a name
+// may be several actors, so the write has to try the same (tries_the_same()).
+std::optional<Refusal> refused_in_vain(const History& history, const WriteFacts& write, BaseRule rule);
 
 }  // namespace armgate::policy

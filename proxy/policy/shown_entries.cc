@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 
+#include "arm/etag.h"
 #include "base/mutant.h"
 
 namespace armgate::policy {
@@ -222,7 +223,7 @@ bool is_in_one_hand(const History& history, const ClientRecord& record, const Wr
   size_t times = 0;
   for (const Observation& o : record.shown) {
     const Entry* entry = history.find(o.entry);
-    if (entry == nullptr || entry->etag != write.body_etag) continue;
+    if (entry == nullptr || !arm::is_same_etag(entry->etag, write.body_etag)) continue;
     const bool once = o.first_shown.order == o.last_shown.order && !o.lost && !o.lagging;
     times += once ? 1 : 2;
   }
@@ -230,7 +231,7 @@ bool is_in_one_hand(const History& history, const ClientRecord& record, const Wr
   return std::ranges::all_of(history.entries(), [&](const Entry& e) {
     if (e.number <= since || e.cause == Cause::Seen) return true;
     const SharedBody& asked = e.requested_body;
-    return e.cause == Cause::Written && asked && asked->etag == write.body_etag;
+    return e.cause == Cause::Written && asked && asked->etag && arm::is_same_etag(*asked->etag, write.body_etag);
   });
 }
 

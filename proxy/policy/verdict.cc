@@ -217,6 +217,16 @@ bool is_same_change(const Difference& difference, const std::pair<size_t, size_t
   return true;
 }
 
+// As is_same_change(), but for the values: what moves by itself is another one each time.
+bool is_in_same_places(const Difference& difference, const std::pair<size_t, size_t>& refused, size_t there, size_t wanted) {
+  const auto [found, asked] = refused;
+  for (size_t row = 0; row < difference.rows(); ++row) {
+    const auto differ = [&](size_t a, size_t b) { return difference.value(row, a) != difference.value(row, b); };
+    if (differ(found, asked) != differ(there, wanted)) return false;
+  }
+  return true;
+}
+
 bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
   if (!right.may_send || right.last_read.absent != there.absent) return false;
   const auto was_found = [&](const Refusal& r) { return r.found->bytes == there.json; };
@@ -330,6 +340,18 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   if (may_merge && merges(bases, wanted, there, facts, *scope, verdict)) return verdict;
   verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
   return verdict;
+}
+
+bool tries_the_same(const Refusal& refusal, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
+  if (!refusal.found || !refusal.requested_body || wanted.api_version != there.api_version) return true;
+  Table table(there.api_version);
+  const size_t at = *table.add({there.json, BodyKind::Whole});
+  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
+  const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
+  const auto wished = table.add({refusal.requested_body->bytes, BodyKind::Whole});
+  const Difference difference = table.compare(facts);
+  if (!difference.readable(*found) || !difference.readable(*wished)) return true;
+  return is_in_same_places(difference, {*found, *wished}, at, asked);
 }
 
 }  // namespace armgate::policy

@@ -65,4 +65,8 @@ using OthersWroteSince = std::function<bool(uint64_t order)>;
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
                const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
 
+// Whether the write would change what is there in just the places in which the refused one would have changed what it found:
+// it is the same actor's, trying again. True if the bodies are not known.
+bool tries_the_same(const Refusal& refusal, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts);
+
 }  // namespace armgate::policy

@@ -134,5 +134,15 @@ TEST(EtagTest, AStarAloneAsksForAnyState) {
   }
 }
 
+TEST(Etag, IsOneInSeveralSpellings) {
+  for (const auto* one : {"1", "\"1\"", "W/\"1\"", " W/\"1\""}) {
+    EXPECT_TRUE(is_same_etag(one, "\"1\"")) << one;
+    EXPECT_TRUE(is_same_etag("1", one)) << one;
+    EXPECT_FALSE(is_same_etag(one, "\"2\"")) << one;
+  }
+  EXPECT_FALSE(is_same_etag("\"a\"", "\"A\"")) << "opaque";
+  EXPECT_FALSE(is_same_etag("\"", "")) << "one quote is no pair";
+}
+
 }  // namespace
 }  // namespace armgate::arm

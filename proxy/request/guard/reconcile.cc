@@ -71,9 +71,10 @@ std::optional<arm::MergeScope> merge_scope(const Write& write) {
   return rules::merge_scope(write.plan, merging);
 }
 
-bool reads_in_vain(const Write& write) {
-  const auto ask = [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts, write.rule()); };
-  return write.ask(ask);
+bool reads_in_vain(const Write& write, const policy::WantedBody& wanted, const policy::ThereBody& there) {
+  const auto refusal =
+      write.ask([&](const policy::History& history) { return policy::refused_in_vain(history, write.facts, write.rule()); });
+  return refusal && policy::tries_the_same(*refusal, wanted, there, *body_facts(write.plan));
 }
 
 // An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
@@ -126,6 +127,28 @@ bool others_changed_since(const Write& write, uint64_t order) {
          write.ask([&](const policy::History& history) { return history.ended_since(order, is_own); });
 }
 
+policy::StateShown shown_by(const Write& write, const SeenState& seen, uint64_t asked) {
+  policy::StateShown shown;
+  shown.asked = asked;
+  shown.at = write.parts.clock.next_moment();
+  shown.absent = seen.absent();
+  shown.etag = seen.etag;
+  shown.rendering.api_version = seen.api_version;
+  shown.rendering.body = kept(seen);
+  return shown;
+}
+
+// One look that finds nothing, where something was accepted a moment ago and has been read since, is a replica that lags or a
+// deletion around armgate: the messages are the same. Several in a row are a deletion.
+constexpr int kAbsencesBelieved = 4;
+
+bool is_to_be_doubted(const Write& write, const SeenState& seen, uint64_t asked) {
+  if (!seen.absent()) return false;
+  const policy::StateShown shown = shown_by(write, seen, asked);
+  const auto& resources = write.parts.shared.resources;
+  return write.ask([&](const policy::History& history) { return history.may_lag(resources.limits(), shown); });
+}
+
 // When the client should come again: once ARM lets the resource be read, as far as it says so.
 Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
   const Duration usual = write.parts.shared.options.retry_after;
@@ -137,13 +160,7 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 
 bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
   if (seen.absent()) note_removed_with_parent(write.parts, write.plan, asked);
-  policy::StateShown shown;
-  shown.asked = asked;
-  shown.at = write.parts.clock.next_moment();
-  shown.absent = seen.absent();
-  shown.etag = seen.etag;
-  shown.rendering.api_version = seen.api_version;
-  shown.rendering.body = kept(seen);
+  const policy::StateShown shown = shown_by(write, seen, asked);
   const auto& resources = write.parts.shared.resources;
   return write.ask(
       [&](const policy::History& history) { return history.lags(resources.limits(), shown, *body_facts(write.plan)); });
@@ -178,7 +195,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
   // What an earlier sending has made of the resource shows at the write's own api-version.
   const bool may_be_done = write.ledger().maybe_applied(write.sending);
   const View newest = may_be_done ? own_view(write) : views(write).front();
-  while (true) {
+  for (int absences = 0;;) {
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_at(write, newest);
     if (write.client_wait.client_gone()) co_return client_left(write, "client-left-while-verifying");
@@ -190,7 +207,9 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
     const bool readable = now && (now->exists() || now->absent());
     if (now && now->exists()) write.record_event(policy::Found{asked});
     if (!readable) co_return try_later(write, why_not, "verify-failed", come_again_after(write, now));
-    if (!lags(write, *now, asked) || (now->absent() && has_seen_it_gone(write, policy::Writers::Own))) {
+    absences = now->absent() ? absences + 1 : 0;
+    const bool lagging = lags(write, *now, asked) || (absences < kAbsencesBelieved && is_to_be_doubted(write, *now, asked));
+    if (!lagging || (now->absent() && has_seen_it_gone(write, policy::Writers::Own))) {
       if (now->exists()) co_await read_other_versions(write, *now);
       co_return *std::move(now);
     }
@@ -233,7 +252,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
     note_forced(write);
   }
   // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
-  if (!verdict.sends && unreadable_for(write) == Unreadable::Returned && there.exists() && reads_in_vain(write)) {
+  if (!verdict.sends && unreadable_for(write) == Unreadable::Returned && there.exists() && reads_in_vain(write, wanted, now)) {
     verdict.sends = true;
     note_forced(write);
   }

@@ -153,10 +153,6 @@ Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Respo
   co_return std::move(outcome);
 }
 
-// Of an answer that broke off, as far as its status tells it: ARM did nothing. 408 is also what comes of a request that it may
-// have taken.
-bool was_refused(int status) { return status >= 400 && status < 500 && status != 408; }
-
 // ARM took it: that and the operation's URLs are known. A state that was to follow is read, and told if it is the write's.
 Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
   arm::Response answer{std::move(head), {}};
@@ -188,14 +184,14 @@ Task<Step<void>> accept_broken_off(const Write& write, arm::ResponseHead head) {
 Task<Step<void>> after_broken_answer(const Write& write, Attempts& attempts, arm::ResponseHead head, const Error& error) {
   write.report().upstream_error = error.context;
   const auto come_back = arm::retry_after(head.fields, write.parts.clock.wall());
-  if (was_refused(head.status) && come_back) {  // why is not known, but that it passes
+  if (arm::was_refused(head.status) && come_back) {  // why is not known, but that it passes
     if (attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
     const Duration pause = come_again(write.parts.shared.options.retry_after, *come_back);
     co_return stop(write, Outcome::Kind::TryLater,
                    make_busy("ARM refused this for now, and its answer did not arrive whole.", pause, Tried::WithoutEffect),
                    "arm-was-busy");
   }
-  if (was_refused(head.status)) {
+  if (arm::was_refused(head.status)) {
     arm::Response refusal =
         make_error(head.status, "ArmgateUpstreamBroken",
                    fmt::format("ARM refused this, and its answer did not arrive whole: {}.", error.context));
@@ -226,7 +222,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     intent.set_phase(WritePhase::Again);
     std::optional<arm::ResponseHead> broken_off;
     auto answer = co_await send_once(write, intent, attempts, broken_off);
-    const bool is_told = broken_off && (arm::is_success(broken_off->status) || was_refused(broken_off->status));
+    const bool is_told = broken_off && (arm::is_success(broken_off->status) || arm::was_refused(broken_off->status));
     intent.set_phase(answer || is_told || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)

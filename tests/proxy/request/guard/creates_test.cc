@@ -150,6 +150,38 @@ TEST(CreatesByDefault, DoNotReplaceWhatWasMadeBeforeTheReadThatLagged) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// What was made a moment ago has been read since, and still one replica of ARM's knows nothing of it.
+class MadeAndRead : public testing::Test {
+ protected:
+  MadeAndRead() {
+    rig.arm(get(kScaleSet), 404, {}, kNone);
+    rig.ask("one", get(kScaleSet));
+    rig.arm(put(kScaleSet), 201, {}, kAnothers);
+    rig.ask("two", put(kScaleSet), R"({"sku":{"capacity":9}})");
+    rig.arm(get(kScaleSet), 200, {}, kAnothers);
+    rig.ask("two", get(kScaleSet));
+  }
+  StageRig rig;
+};
+
+TEST_F(MadeAndRead, OneLookThatFindsNothingIsNotBelieved) {
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412) << "it would have replaced what two has made";
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(MadeAndRead, SeveralLooksThatFindNothingAreADeletionAroundArmgate) {
+  for (int i = 0; i < 4; ++i) rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  const TimePoint before = rig.now();
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 201);
+  EXPECT_LT(rig.now() - before, std::chrono::seconds(5));
+  EXPECT_TRUE(rig.script_is_done());
+}
+
 // It went away around armgate (a move, another's cleaning up). Nobody else's is in the way.
 TEST(CreatesAgain, WhoMadeItAndWasToldThatItIsGoneIsSentAtOnce) {
   StageRig rig;

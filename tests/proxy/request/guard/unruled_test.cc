@@ -264,6 +264,24 @@ TEST(Unruled, AMemberThatMovesByItselfDoesNotMakeAResourceUnusable) {
   }
 }
 
+// Several actors behind one name: that others of them were refused says nothing about a write which has not been tried yet.
+TEST(Unruled, RefusalsOfOtherChangesDoNotForceAWrite) {
+  StageRig rig(unmerged());
+  const auto tagged = [](const char* tag) { return widget(1, fmt::format(R"(,"of":"{}")", tag)); };
+  std::string there = widget(1);
+  rig.arm_lives([&](const arm::Request& request) {
+    if (request.head.method == arm::Method::Put) there = request.body;
+    return Step{.expected = "", .status = 200, .fields = {}, .body = there, .failure = {}, .breaks_at = {}, .takes = {}};
+  });
+  for (int actor = 0; actor < 4; ++actor) rig.ask("jvm", get(kWidget));
+  EXPECT_EQ(rig.ask("two", put(kWidget), tagged("two")).head.status, 200);
+  for (const char* own : {"a", "b"}) {
+    EXPECT_EQ(rig.ask("jvm", put(kWidget), widget(1, fmt::format(R"(,"{}":1)", own))).head.status, 412) << own;
+    rig.ask("jvm", get(kWidget));
+  }
+  EXPECT_EQ(rig.ask("jvm", put(kWidget), widget(1, R"(,"c":1)")).head.status, 412) << "two's change would be lost";
+}
+
 // Merged, it is in nobody's way.
 TEST(Unruled, WhatMovesByItselfBesideAChangeIsKeptAsItIs) {
   StageRig rig;
@@ -288,7 +306,7 @@ TEST(Unruled, AnOperationThatNeverEndsShutsOthersOutForABoundedTime) {
     return Step{.expected = "",
                 .status = 200,
                 .fields = {},
-                .body = widget(1, R"(,"provisioningState":"Ready")"),
+                .body = widget(1, R"(,"provisioningState":"Waiting")"),
                 .failure = {},
                 .breaks_at = {},
                 .takes = {}};

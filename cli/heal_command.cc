@@ -78,8 +78,9 @@ int refuse(const Asked& asked, const CliContext& context, const Error& error) {
 }  // namespace
 
 int heal_system_pool(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
-  if (!config) {
+  const LoadedConfig loaded = load_with_flags(asked, context, RuleFiles::Leave);
+  const Config* const config = &loaded.config;
+  if (!tell_faults(loaded.faults, context)) {
     tell_program(asked, context, "the configuration has faults; standard error has them");
     return kExitBadInput;
   }

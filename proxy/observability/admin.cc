@@ -303,7 +303,8 @@ arm::Response Admin::status_page() const {
                          {"failures", failures_of(sources_.results.last())},
                          {"sick", sick_of(sources_.results.sick(now, sources_.is_at_work))},
                          {"writes", std::move(writes)},
-                         {"writes_left_out", entries.others}};
+                         {"writes_left_out", entries.others},
+                         {"totals", {{"runs", entries.hold}, {"waits", entries.wait}, {"kept", entries.away}}}};
   if (state.cluster) status["cluster"] = cluster_of(*state.cluster, state.is_ready());
   return admin_json(200, "OK", status);
 }

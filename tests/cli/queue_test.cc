@@ -106,11 +106,22 @@ TEST(Queue, IsLimitedToAResourceAndWhatIsBelowIt) {
 }
 
 TEST(Queue, SaysWhatWasNotLookedAt) {
-  EXPECT_THAT(queue_of(status_of(json::array(), 7)), HasSubstr("not looked at: 7 newer writes\n"));
+  EXPECT_THAT(queue_of(status_of(json::array(), 7)), HasSubstr("not looked at: 7 newer writes; "));
   // Whom it waits for is not among those that are shown.
   EXPECT_EQ(queue_of(status_of({write(8, "waits", "a", kHub, 2), write(9, "waits", "b", kHub, 8, 2)}, 1)),
             std::string("PUT ") + kHub + " of a, waits since 2.0 s\n   1  waits         1.0 s  b  PUT " + kHub +
-                "\nnot looked at: 1 newer writes\n");
+                "\nnot looked at: 1 newer writes; in all 0 run, 2 wait, 0 are reserved\n");
+}
+
+TEST(Queue, DoesNotSayThatNobodyWaitsWhereItCannotKnow) {
+  json status = status_of({write(1, "runs", "az", "/subscriptions/s/resourcegroups/other")}, 250);
+  status["totals"] = {{"runs", 200}, {"waits", 50}, {"kept", 1}};
+  EXPECT_EQ(queue_of(status, kHub),
+            std::string("whether anybody waits at ") + kHub +
+                " is not known\nnot looked at: 250 newer writes; in all 200 run, 50 wait, 1 are reserved\n");
+  EXPECT_THAT(queue_of(status), StartsWith("whether anybody waits is not known\n"));
+  EXPECT_THAT(top_screen(shown(status), nullptr, std::nullopt),
+              HasSubstr("\n200 run, 50 wait, 1 reserved; not shown: 250 newer writes\n"));
 }
 
 TEST(Queue, AWayThatLeadsBackEnds) {

@@ -55,11 +55,15 @@ export const tests = {
 
   "the first sentence says whether things are well, and what is wrong stands below it": async () => {
     const { problemsOf, verdictOf } = await page("verdict");
-    const status = (more = {}) => ({ mode: "protect", writes: [], ...more });
+    const totals = (writes = []) => Object.fromEntries(["runs", "waits", "kept"].map((state) => [state, writes.filter((one) => one.state === state).length]));
+    const status = (more = {}) => ({ mode: "protect", writes: [], totals: totals(more.writes), ...more });
     const say = (more) => [verdictOf(status(more)), problemsOf(status(more)).map(({ text }) => text)];
     assert.deepEqual(say(), [{ kind: "good", text: "Nobody waits, and no write runs.", more: [] }, []]);
     assert.equal(say({ writes: [write(1, "tf", { state: "runs" })] })[0].text, "Nobody waits. 1 write runs.");
     assert.deepEqual(say({ writes: [write(41, "a"), write(7, "b")] })[0], { kind: "waits", text: "2 writes wait, longest a for 41 s.", more: [] });
+    const some = { writes: [write(41, "a")], totals: { runs: 0, waits: 700, kept: 0 }, writes_left_out: 699 };
+    assert.deepEqual(say(some)[0].text, "700 writes wait, longest a for 41 s.", "more than are listed");
+    assert.deepEqual(say({ ...some, writes: [write(41, "a", { state: "runs" })] })[0], { kind: "waits", text: "700 writes wait.", more: [] });
     const [verdict, problems] = say({ journal_writable: false, sick: [{}], writes: [write(1, "a", { state: "runs", phase: "doubt" })] });
     assert.deepEqual([verdict.kind, verdict.text], ["bad", problems[0]], "the worst first");
     assert.deepEqual(verdict.more, [...problems.slice(1), "Nobody waits. 1 write runs."]);

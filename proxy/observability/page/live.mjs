@@ -57,7 +57,7 @@ function show() {
   const focused = document.activeElement?.dataset?.row;
   const options = { open, history: historyOf, mayUnlock: isLoopback(location.hostname) };
   if (status) {
-    const waits = status.writes.filter((write) => write.state === "waits").length;
+    const { waits } = status.totals;
     document.title = waits > 0 ? `(${waits}) armgate` : "armgate";
     showVerdict(at("verdict"), status);
     showNumbers(at("now"), at("since"), state);

@@ -357,6 +357,7 @@ TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   const json page = status();
   EXPECT_EQ(page.at("writes").size(), Admin::kWritesShownMax);
   EXPECT_EQ(page.at("writes_left_out"), 3);
+  EXPECT_EQ(page.at("totals"), (json{{"runs", Admin::kWritesShownMax + 3}, {"waits", 0}, {"kept", 0}}));
   EXPECT_EQ(page.at("writes").front().at("what"), "PUT " + std::to_string(Admin::kWritesShownMax + 2));
   EXPECT_EQ(page.at("writes").back().at("what"), "PUT 3");
 }

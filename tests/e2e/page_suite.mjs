@@ -70,6 +70,9 @@ export const tests = {
     assert.deepEqual(problems.map((text) => text.split(" ")[1]), ["journal", "resource", "write"]);
     assert.match(say({ cluster: { engine_up: false } })[0].text, /^The cluster's engine does not answer/);
     assert.equal(say({ cluster: { engine_up: true } })[0].kind, "good");
+    assert.match(say({ reload_good: false })[0].more[0], /^The last reload \(SIGHUP\) was refused/);
+    assert.deepEqual(say({ reload_good: true })[1], []);
+    assert.deepEqual(say({ cluster: { engine_up: true, warnings: ["no synchronous standby is connected", "b"] } })[1], ["Warning: no synchronous standby is connected.", "Warning: b."]);
     assert.equal(say({ mode: "observe" })[0].kind, "good", "that nothing is held back is no trouble");
   },
 

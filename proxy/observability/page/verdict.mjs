@@ -13,6 +13,8 @@ export function problemsOf(status) {
   if (status.draining) say(true, "The service ends: it takes no new connections, and lets end what has begun.");
   const sick = status.sick ?? [];
   if (sick.length > 0) say(true, `${count(sick.length, "resource is", "resources are")} sick: operations fail again and again, or do not end.`);
+  if (status.reload_good === false) say(false, "The last reload (SIGHUP) was refused: rules and mode are those of before, and a start with the file would fail. The log has the faults.");
+  for (const warning of status.cluster?.warnings ?? []) say(false, `Warning: ${warning}.`);
   const doubt = status.writes.filter((write) => write.phase === "doubt").length;
   if (doubt > 0) say(false, `${count(doubt, "write", "writes")} may have taken effect; armgate finds out.`);
   for (const { text, pause } of scarceOf(status.budgets ?? [])) say(pause, text);

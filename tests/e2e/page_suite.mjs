@@ -87,6 +87,36 @@ export const tests = {
     assert.match(scarceOf([row([reads(0, 250)], { waiting: [{}, {}] })])[0].text, /^2 requests wait for a share/);
   },
 
+  "a question that is not answered makes nothing old but what it was asked for": async () => {
+    const { askOnce, sentenceOf, showFailures } = await page("polls");
+    const failures = {};
+    const taken = [];
+    const answers = async (name) => name;
+    const fails = async () => { throw Object.assign(new Error("x"), { name: "TimeoutError" }); };
+    await askOnce(failures, "/history", fails, (answer) => taken.push(answer));
+    await askOnce(failures, "/status", answers, (answer) => taken.push([answer, { ...failures }]));
+    assert.deepEqual([failures, taken], [{ "/history": "not within 5 s" }, [["/status", { "/history": "not within 5 s" }]]], "an answer to another question says nothing of it");
+    await askOnce(failures, "/status", async () => { throw new TypeError("Failed to fetch"); }, () => assert.fail());
+    assert.equal(failures["/status"], "it cannot be reached");
+    await askOnce(failures, "/status", answers, () => assert.deepEqual(Object.keys(failures), ["/history"], "it is shown as answered at once"));
+    assert.equal(sentenceOf(failures["/status"], { of: "the service", isKnown: true }), "");
+    assert.equal(sentenceOf("it answers 503", { of: "the service", isKnown: false }), "no answer from the service (it answers 503)");
+    const section = (of, hasPlace) => {
+      const classes = new Set();
+      const place = hasPlace ? { hidden: true, textContent: "" } : null;
+      return { dataset: { of }, classes, place, querySelector: () => place, classList: { toggle: (name, on) => (on ? classes.add(name) : classes.delete(name)) } };
+    };
+    const [history, status, trouble] = [section("/history", true), section("/status", false), section("/decisions", true)];
+    showFailures([history, status, trouble], failures, new Set(["/history"]));
+    assert.deepEqual([history, status, trouble].map(({ classes }) => classes.has("old")), [true, false, false]);
+    assert.deepEqual([history.place, trouble.place], [{ hidden: false, textContent: "no answer from /history (not within 5 s); what is below is old" }, { hidden: true, textContent: "" }]);
+    showFailures([history], failures, new Set());
+    assert.equal(history.place.textContent, "no answer from /history (not within 5 s)", "there is nothing below it yet");
+    await askOnce(failures, "/history", answers, () => {});
+    showFailures([history], failures, new Set());
+    assert.deepEqual([history.classes.size, history.place], [0, { hidden: true, textContent: "" }]);
+  },
+
   "what became of a write is told in words": async () => {
     const { changedOf, wordsOf } = await page("history");
     const { clockOf } = await page("text");

@@ -81,6 +81,11 @@ std::optional<Obstacle> journal_obstacle(const fs::path& file) {
   return folder_obstacle(file);
 }
 
+bool is_pipe(const fs::path& file) {
+  struct stat status {};
+  return stat_of(file, status) && S_ISFIFO(status.st_mode);
+}
+
 bool is_below(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
@@ -161,6 +166,13 @@ void look_at_journal(const Config& config, Findings& findings) {
   findings.obstacle(kPointer, *obstacle);
 }
 
+// Whether a pipe has a reader only its opening tells, and that reader would meet its end as soon as it is closed again.
+void look_at_log_file(const std::string& file, Findings& findings) {
+  constexpr const char* kPointer = "/log/file";
+  if (const auto obstacle = log_obstacle(file)) return findings.obstacle(kPointer, *obstacle);
+  if (is_pipe(file)) findings.not_looked_at(kPointer, fmt::format("whether anybody reads the pipe {}", file));
+}
+
 // `load`: as the start reads it.
 template <class Load>
 void look_at_secret(const char* pointer, const fs::path& file, Load load, Findings& findings) {
@@ -192,9 +204,7 @@ FileFindings look_at_files(const Config& config, WallTime now) {
   look_at_authority(config, now, findings);
   if (!config.journal.file.empty()) look_at_journal(config, findings);
   look_at_cluster(config, findings);
-  if (!config.log.file.empty()) {
-    if (const auto obstacle = log_obstacle(config.log.file)) findings.obstacle("/log/file", *obstacle);
-  }
+  if (!config.log.file.empty()) look_at_log_file(config.log.file, findings);
   return findings.take();
 }
 

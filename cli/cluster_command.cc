@@ -126,9 +126,9 @@ int cluster_status(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   auto reached = reach(*config, cluster::PgConnection::For::Anything);
-  if (!reached) return fail(context, reached.error());
+  if (!reached) return fail_asked(asked, context, reached.error());
   const auto found = cluster::look_closely_at(reached->engine);
-  if (!found) return fail(context, found.error());
+  if (!found) return fail_asked(asked, context, found.error());
   auto warnings = cluster::warnings_of(*found);
   if (auto weak = weak_way_to_engine(*config)) warnings.push_back(*std::move(weak));
   const auto is_alive = [](const cluster::Found::Member& member) { return member.state == "alive"; };

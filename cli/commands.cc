@@ -176,25 +176,25 @@ int explain(const Asked& asked, const CliContext& context) {
   };
   for (const std::string& file : asked.shown_files) {
     auto answer = read_answer(file);
-    if (!answer) return fail(context, answer.error());
+    if (!answer) return fail_asked(asked, context, answer.error());
     request.shown.push_back(*std::move(answer));
   }
   if (!asked.there_file.empty()) {
     auto answer = read_answer(asked.there_file);
-    if (!answer) return fail(context, answer.error());
+    if (!answer) return fail_asked(asked, context, answer.error());
     request.there = *std::move(answer);
   }
   if (!asked.body_file.empty()) {
     const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
     auto body = certs::read_stream(file, config->limits.request_body_bytes);
-    if (!body) return fail(context, body.error());
+    if (!body) return fail_asked(asked, context, body.error());
     if (!JsonDocument(*body).usable())
       fmt::print(context.err, "armgate: {} is no JSON that armgate reads: nothing in it counts\n", file);
     request.body = *std::move(body);
   }
   const auto form = asked.output == "json" ? ExplainAs::Json : ExplainAs::Text;
   const auto explained = explain_request(request, *config, form);
-  if (!explained) return fail(context, explained.error());
+  if (!explained) return fail_asked(asked, context, explained.error());
   context.out << *explained;
   return kExitDone;
 }
@@ -221,13 +221,13 @@ int types_import(const Asked& asked, const CliContext& context) {
 }
 
 int status(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Service);
   if (!config) return kExitBadInput;
   return print_answer(asked, context, fetch_status(*config), read_status, status_text);
 }
 
 int queue(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Service);
   if (!config) return kExitBadInput;
   const auto named = arm::parse_resource_id(asked.resource);
   if (!asked.resource.empty() && !named) {
@@ -243,7 +243,7 @@ int queue(const Asked& asked, const CliContext& context) {
 // A service that does not answer is asked again, as long as it answered once: it may be on its way back.
 int top(const Asked& asked, const CliContext& context) {
   constexpr std::string_view kHomeAndClear = "\x1b[H\x1b[2J";
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Service);
   if (!config) return kExitBadInput;
   const auto interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.interval));
   std::optional<ShownStatus> before;
@@ -269,7 +269,7 @@ int top(const Asked& asked, const CliContext& context) {
 }
 
 int unlock(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Service);
   if (!config) return kExitBadInput;
   const auto user = context.environment.find("USER");
   const std::string who = user == context.environment.end() ? "somebody" : name_of_program(user->second);
@@ -279,7 +279,7 @@ int unlock(const Asked& asked, const CliContext& context) {
 // What is known of the last writes.
 static int tell_records(const Asked& asked, const CliContext& context,
                         Result<std::string> (*tell_of)(const Config&, size_t, std::string_view, HistoryAs)) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Records);
   if (!config) return kExitBadInput;
   if (!asked.resource.empty() && !arm::parse_resource_id(asked.resource)) {
     return fail_asked(asked, context, no_resource_id(asked.resource));
@@ -299,7 +299,7 @@ int blame(const Asked& asked, const CliContext& context) {
 }
 
 int sick(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  const auto config = load_to_look(asked, context, LooksAt::Service);
   if (!config) return kExitBadInput;
   const auto status = ask_status(*config);
   if (!status) return fail_asked(asked, context, status.error());

@@ -1,9 +1,14 @@
 #include "cli/declare.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <string>
 #include <string_view>
+
+#include "rules/file/units.h"
 
 namespace armgate {
 namespace {
@@ -31,6 +36,12 @@ CLI::Validator number_in(double least, double most) {
     return is_nan ? "Value " + text + " is no number" : range(text);
   };
   return {fault_of, range.get_description()};
+}
+
+// "5s", as the configuration has durations, in seconds; other texts as they are.
+std::string in_plain_seconds(const std::string& text) {
+  const auto duration = rules::parse_duration(text);
+  return duration ? fmt::format("{}", std::chrono::duration<double>(*duration).count()) : text;
 }
 
 // Adds flags and words to commands; those that several have, with the same meaning in each.
@@ -311,6 +322,7 @@ Commands declare_cluster(CLI::App& app, Asked& asked, const Flags& flags) {
   command->require_subcommand(1);
   CLI::App* init = command->add_subcommand("init", "Make the tables that they share");
   init->add_option("--lease", asked.membership_lease, "Seconds after which a replica that says nothing is taken for dead")
+      ->transform(in_plain_seconds)
       ->check(number_in(1.0, 300.0))
       ->capture_default_str();
   CLI::App* upgrade = command->add_subcommand("upgrade", "Bring tables of an earlier version to this one's");

@@ -1,5 +1,6 @@
 // `armgate heal`: from the words of the command line to what is asked of the repair.
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <chrono>
 #include <string>
@@ -78,8 +79,9 @@ int refuse(const Asked& asked, const CliContext& context, const Error& error) {
 }  // namespace
 
 int heal_system_pool(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
-  if (!config) {
+  const LoadedConfig loaded = load_with_flags(asked, context, RuleFiles::Leave);
+  const Config* const config = &loaded.config;
+  if (!tell_faults(loaded.faults, context)) {
     tell_program(asked, context, "the configuration has faults; standard error has them");
     return kExitBadInput;
   }
@@ -113,8 +115,8 @@ int heal_system_pool(const Asked& asked, const CliContext& context) {
 
 int heal_list(const Asked& asked, const CliContext& context) {
   if (!asked.heal.list) {
-    return fail(context,
-                gateway_error(ErrorKind::BadInput, "say what to repair: armgate heal aks-system-pool CLUSTER_ID; or --list"));
+    fmt::print(context.err, "armgate: say what to repair: armgate heal aks-system-pool CLUSTER_ID; or --list\n");
+    return kExitUsage;
   }
   const fs::path runs = runs_of(asked, context);
   std::error_code error;

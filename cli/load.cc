@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,30 @@ namespace fs = std::filesystem;
 void note_kept(LoadedConfig& loaded, std::string_view flag, std::string_view given, std::string_view configured) {
   if (given == configured) return;
   loaded.kept.push_back(fmt::format("{} {} of the command line goes before the file's {}", flag, given, configured));
+}
+
+// Whether it is the option that is wrong, or what it stands in.
+bool is_about(const rules::Fault& fault, std::string_view option) {
+  const std::string_view at = fault.pointer;
+  return option == at || (option.starts_with(at) && option[at.size()] == '/');
+}
+
+std::nullopt_t refuse_faults(const Asked& asked, const CliContext& context, const rules::FaultList& faults) {
+  tell_faults(faults, context);
+  std::string text;
+  for (const rules::Fault& fault : faults) text += (text.empty() ? "" : "\n") + rules::to_text(fault);
+  if (asked.output == "json") context.out << error_line(gateway_error(ErrorKind::BadInput, text));
+  return std::nullopt;
+}
+
+void tell_as_warnings(const CliContext& context, const rules::FaultList& faults) {
+  for (rules::Fault fault : faults) {
+    fault.message.insert(0, "warning: ");
+    fmt::print(context.err, "{}\n", rules::to_text(fault));
+  }
+  if (faults.empty()) return;
+  fmt::print(context.err, "armgate: {} {} found: a start or a reload refuses this file; what runs is looked at all the same\n",
+             faults.size(), faults.size() == 1 ? "fault" : "faults");
 }
 
 }  // namespace
@@ -68,7 +93,19 @@ bool tell_faults(const rules::FaultList& faults, const CliContext& context) {
 
 std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   LoadedConfig loaded = load_with_flags(asked, context, rule_files);
-  if (!tell_faults(loaded.faults, context)) return std::nullopt;
+  if (!loaded.faults.empty()) return refuse_faults(asked, context, loaded.faults);
+  return std::move(loaded.config);
+}
+
+std::optional<Config> load_to_look(const Asked& asked, const CliContext& context, LooksAt what) {
+  LoadedConfig loaded = load_with_flags(asked, context, RuleFiles::Leave);
+  const bool is_place_known = !loaded.config.listen.admin.empty();
+  const auto is_in_the_way = [&](const rules::Fault& fault) {
+    if (what == LooksAt::Records && is_about(fault, "/journal/file")) return true;
+    return fault.pointer.empty() ? !is_place_known : is_about(fault, "/listen/admin");
+  };
+  if (std::ranges::any_of(loaded.faults, is_in_the_way)) return refuse_faults(asked, context, loaded.faults);
+  tell_as_warnings(context, loaded.faults);
   return std::move(loaded.config);
 }
 

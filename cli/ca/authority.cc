@@ -49,7 +49,13 @@ Result<fs::path> find_authority(const Config& config, std::string_view init_comm
 Result<fs::path> bundle_directory(const Config& config, const fs::path& home) {
   if (::access(config.ca.directory.c_str(), W_OK) == 0) return fs::path(config.ca.directory);
   fs::path own = home / ".armgate" / "bundles";
-  if (auto made = certs::make_private_directory(own); !made) return std::move(made).error();
+  if (auto made = certs::make_private_directory(own); !made) {
+    return gateway_error(
+        made.error().kind,
+        fmt::format("{}; what tools are to trust is kept there: set HOME to a directory that you may write to, or "
+                    "run this as a user who may write to {}",
+                    made.error().context, config.ca.directory));
+  }
   return own;
 }
 

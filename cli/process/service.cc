@@ -176,10 +176,14 @@ bool can_change_at_run_time(std::string_view pointer) {
   return pointer == "/mode" || pointer == "/unruled" || pointer == "/rules";
 }
 
-// What failed knows the file, not the option that names it.
-void name_options_at_fault(const Config& config) {
-  for (const rules::Fault& fault : look_at_files(config, RealClock().wall()).faults)
+// What failed knows the file, not the option that names it. Whether the failure is told with that.
+bool name_options_at_fault(const Config& config, const Error& failure) {
+  bool is_told = false;
+  for (const rules::Fault& fault : look_at_files(config, RealClock().wall()).faults) {
     std::fprintf(stderr, "%s\n", rules::to_text(fault).c_str());
+    is_told = is_told || fault.message == failure.context;
+  }
+  return is_told;
 }
 
 }  // namespace
@@ -235,8 +239,8 @@ int run_service(const Config& config, LoadAgain load_again) {
   raise_descriptor_limit();
   auto opened = Gateway::open(config);
   if (!opened) {
-    if (opened.error().kind == ErrorKind::BadInput) name_options_at_fault(config);
-    return report_failure(opened.error());
+    const bool is_bad_input = opened.error().kind == ErrorKind::BadInput;
+    return is_bad_input && name_options_at_fault(config, opened.error()) ? kExitBadInput : report_failure(opened.error());
   }
   Gateway& gateway = **opened;
   bool asked_before = false;

@@ -108,6 +108,13 @@ ShownStatus status_in(const json& page) {
       status.cluster->warnings.push_back(printable(warning.get<std::string>()));
   }
   for (const json& write : page.at("writes")) status.writes.push_back(write_in(write));
+  const auto how_many = [&](const char* state) {  // a service of before does not tell
+    const auto is_in = [&](const ShownWrite& write) { return write.state == state; };
+    return static_cast<size_t>(std::count_if(status.writes.begin(), status.writes.end(), is_in));
+  };
+  const json totals = page.value("totals", json::object());
+  status.totals = {totals.value("runs", how_many("runs")), totals.value("waits", how_many("waits")),
+                   totals.value("kept", how_many("kept"))};
   return status;
 }
 

@@ -102,7 +102,13 @@ struct ShownStatus {
   std::vector<ShownFailure> failures;  // the newest first
   std::vector<ShownSick> sick;         // by age
   std::vector<ShownWrite> writes;      // the oldest first
-  size_t left_out = 0;
+  size_t left_out = 0;                 // newer ones
+  // How many there are in each state, also of those that are left out.
+  struct Totals {
+    size_t runs = 0;
+    size_t waits = 0;
+    size_t kept = 0;
+  } totals{};
   struct Cluster {
     bool ready = true;
     bool engine_up = true;

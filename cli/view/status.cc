@@ -121,8 +121,13 @@ std::string queue_text(const ShownStatus& status, std::string_view resource) {
           fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.word(), age_text(write.since_ms), write.who(), write.what);
     }
   }
-  if (text.empty()) text = resource.empty() ? "nobody waits\n" : fmt::format("nobody waits at {}\n", printable(resource));
-  if (status.left_out > 0) text += fmt::format("not looked at: {} newer writes\n", status.left_out);
+  const std::string where = resource.empty() ? "" : fmt::format(" at {}", printable(resource));
+  if (text.empty() && status.left_out == 0) text = fmt::format("nobody waits{}\n", where);
+  if (text.empty()) text = fmt::format("whether anybody waits{} is not known\n", where);
+  if (status.left_out > 0) {
+    text += fmt::format("not looked at: {} newer writes; in all {} run, {} wait, {} are reserved\n", status.left_out,
+                        status.totals.runs, status.totals.waits, status.totals.kept);
+  }
   return text;
 }
 

@@ -37,11 +37,8 @@ std::vector<std::string> lines_of(const ShownStatus& now, const ShownStatus* bef
   lines.push_back(fmt::format("requests {}{}, guarded {}, stale {}, refused {}, sent again {}, recovered {}, unanswered {}",
                               now.requests, rate_text(now, before), now.counts.guarded, now.counts.stale, now.counts.refused,
                               now.counts.repeated, now.counts.recovered, now.counts.unanswered));
-  const auto how_many = [&](std::string_view state) {
-    return std::count_if(now.writes.begin(), now.writes.end(), [&](const ShownWrite& write) { return write.state == state; });
-  };
-  lines.push_back(fmt::format("{} run, {} wait, {} reserved{}", how_many("runs"), how_many("waits"), how_many("kept"),
-                              now.left_out > 0 ? fmt::format("; not looked at: {} newer writes", now.left_out) : ""));
+  lines.push_back(fmt::format("{} run, {} wait, {} reserved{}", now.totals.runs, now.totals.waits, now.totals.kept,
+                              now.left_out > 0 ? fmt::format("; not shown: {} newer writes", now.left_out) : ""));
   if (!now.journal_writable) lines.emplace_back("the journal cannot be written, so no write is sent");
   if (now.cluster && !now.cluster->engine_up) lines.emplace_back("the cluster's engine does not answer, so no write is sent");
   lines.emplace_back();

@@ -10,6 +10,7 @@
 
 #include "certs/authority.h"
 #include "certs/secret_file.h"
+#include "json/readable_part.h"
 #include "proxy/config/clouds.h"
 #include "proxy/config/option_table.h"
 #include "proxy/config/proxy_url.h"
@@ -288,6 +289,13 @@ std::string without_name(std::string why, const std::string& name) {
   return why.erase(begin, name.size() + 1);
 }
 
+// Of a text that cannot be read as a whole: where the service is asked that may run with what stood there before.
+void find_admin_listener(std::string_view text, Config& config) {
+  const auto admin = string_before_fault(text, {"listen", "admin"});
+  FaultList ignored;  // it is empty then
+  if (admin) set_option(config, "listen/admin", *admin, "", ignored);
+}
+
 struct Parsed {
   LoadedConfig loaded;
   std::optional<rules::JsonPositions> positions;
@@ -305,6 +313,8 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
     Together together(config, *parsed.positions, parsed.loaded.faults);
     check_together(config, together);
     check_own_files(config, together);
+  } else {
+    find_admin_listener(text, config);
   }
   return parsed;
 }

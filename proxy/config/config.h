@@ -198,7 +198,9 @@ struct Surroundings {
 
 struct LoadedConfig {
   Config config;
-  rules::FaultList faults;        // not empty: the config must not be used
+  // Not empty: nothing may be run with the config. What it says of places that no fault names is what the file says; of a file
+  // that is no JSON only listen.admin is known, if it stands before the fault.
+  rules::FaultList faults;
   std::vector<std::string> kept;  // for people: each option that a flag says otherwise than the file
 };
 

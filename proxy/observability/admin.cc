@@ -183,7 +183,9 @@ arm::Response Admin::history_page(const arm::RequestHead& request) const {
     return admin_text(400, "Bad Request", "what stands behind /history is no resource id (/subscriptions/...)");
   const std::string asked = std::string(arm::query_parameter(request.target, "last").value_or(""));
   size_t most = 20;
-  const bool is_number = asked.empty() || std::from_chars(asked.data(), asked.data() + asked.size(), most).ec == std::errc();
+  const char* const end = asked.data() + asked.size();
+  const auto [behind, wrong] = std::from_chars(asked.data(), end, most);
+  const bool is_number = asked.empty() || (wrong == std::errc() && behind == end);
   if (!is_number || most > kHistoryMax) {
     return admin_text(
         400, "Bad Request",
@@ -303,7 +305,8 @@ arm::Response Admin::status_page() const {
                          {"failures", failures_of(sources_.results.last())},
                          {"sick", sick_of(sources_.results.sick(now, sources_.is_at_work))},
                          {"writes", std::move(writes)},
-                         {"writes_left_out", entries.others}};
+                         {"writes_left_out", entries.others},
+                         {"totals", {{"runs", entries.hold}, {"waits", entries.wait}, {"kept", entries.away}}}};
   if (state.cluster) status["cluster"] = cluster_of(*state.cluster, state.is_ready());
   return admin_json(200, "OK", status);
 }

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -37,6 +38,21 @@ TEST(CheckOfFiles, EveryFileOfTrustedCertificatesIsRead) {
   EXPECT_THAT(faults[0].message, HasSubstr("gone.pem"));
   EXPECT_EQ(faults[1].pointer, "/hosts/management.azure.com/ca_file");
   EXPECT_THAT(faults[1].message, HasSubstr("text.pem"));
+}
+
+// The start refuses one that nobody reads; to look would end the reading of whoever does.
+TEST(CheckOfFiles, WhetherAPipeIsReadIsNotLookedAt) {
+  TemporaryDirectory directory;
+  Config config;
+  config.log.file = (directory.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(config.log.file.c_str(), 0600), 0);
+  const FileFindings found = look_at_files(config, kNow);
+  EXPECT_THAT(found.faults, IsEmpty());
+  const auto notices = notices_beside_authority(found);
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_EQ(notices[0].pointer, "/log/file");
+  EXPECT_EQ(notices[0].message,
+            "not looked at: whether anybody reads the pipe " + config.log.file + "; `armgate run` needs it");
 }
 
 TEST(CheckOfTheCluster, WhatTheStartWouldRefuseWithoutAskingItsEngineIsAFault) {

@@ -52,8 +52,12 @@ TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
 }
 
 TEST_F(Cli, WhatIsNoNumberIsRefused) {
-  for (const char* const text : {"nan", "-NaN", "301"})
+  for (const char* const text : {"nan", "-NaN", "301", "10x", "6m", "500ms"})
     EXPECT_EQ(run({"cluster", "init", "--lease", text}), kExitUsage) << text;
+  for (const char* const text : {"5", "1.5", "5s", "2m", "1500ms"}) {
+    EXPECT_EQ(run({"cluster", "init", "--lease", text}), kExitBadInput) << text;
+    EXPECT_THAT(err.str(), HasSubstr("names no cluster"));
+  }
   EXPECT_EQ(run({"heal", "aks-system-pool", "/x", "--poll-s", "nan"}), kExitUsage);
 }
 

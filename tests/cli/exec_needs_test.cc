@@ -39,6 +39,15 @@ TEST(EnsureAuthority, WithoutAPlaceSaysHowToNameOne) {
   EXPECT_THAT(made.error().context, AllOf(HasSubstr("/proc/nobody"), HasSubstr("set HOME"), HasSubstr("--config FILE")));
 }
 
+TEST(BundleDirectory, WithoutAHomeSaysWhatToSet) {
+  Config config;
+  config.ca.directory = "/proc/ca";
+  const auto made = bundle_directory(config, "/proc/nobody");
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().context,
+              AllOf(HasSubstr("/proc/nobody"), HasSubstr("set HOME"), HasSubstr("may write to /proc/ca")));
+}
+
 TEST(EnsureAuthority, OfAnotherUserIsLeftToThatOnesService) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TemporaryDirectory directory;

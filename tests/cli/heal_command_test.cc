@@ -124,7 +124,7 @@ TEST_F(HealCommand, WhatIsWrongIsSaidByName) {
     EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--threshold", bad}), kExitUsage) << bad;
     EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--window-min", bad}), kExitUsage) << bad;
   }
-  EXPECT_EQ(run({"heal"}), kExitBadInput);
+  EXPECT_EQ(run({"heal"}), kExitUsage);
   EXPECT_THAT(err.str(), HasSubstr("armgate heal aks-system-pool CLUSTER_ID"));
   EXPECT_FALSE(to_heal.has_value());
 }

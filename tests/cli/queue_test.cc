@@ -12,6 +12,7 @@ namespace armgate {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -105,11 +106,22 @@ TEST(Queue, IsLimitedToAResourceAndWhatIsBelowIt) {
 }
 
 TEST(Queue, SaysWhatWasNotLookedAt) {
-  EXPECT_THAT(queue_of(status_of(json::array(), 7)), HasSubstr("not looked at: 7 newer writes\n"));
+  EXPECT_THAT(queue_of(status_of(json::array(), 7)), HasSubstr("not looked at: 7 newer writes; "));
   // Whom it waits for is not among those that are shown.
   EXPECT_EQ(queue_of(status_of({write(8, "waits", "a", kHub, 2), write(9, "waits", "b", kHub, 8, 2)}, 1)),
             std::string("PUT ") + kHub + " of a, waits since 2.0 s\n   1  waits         1.0 s  b  PUT " + kHub +
-                "\nnot looked at: 1 newer writes\n");
+                "\nnot looked at: 1 newer writes; in all 0 run, 2 wait, 0 are reserved\n");
+}
+
+TEST(Queue, DoesNotSayThatNobodyWaitsWhereItCannotKnow) {
+  json status = status_of({write(1, "runs", "az", "/subscriptions/s/resourcegroups/other")}, 250);
+  status["totals"] = {{"runs", 200}, {"waits", 50}, {"kept", 1}};
+  EXPECT_EQ(queue_of(status, kHub),
+            std::string("whether anybody waits at ") + kHub +
+                " is not known\nnot looked at: 250 newer writes; in all 200 run, 50 wait, 1 are reserved\n");
+  EXPECT_THAT(queue_of(status), StartsWith("whether anybody waits is not known\n"));
+  EXPECT_THAT(top_screen(shown(status), nullptr, std::nullopt),
+              HasSubstr("\n200 run, 50 wait, 1 reserved; not shown: 250 newer writes\n"));
 }
 
 TEST(Queue, AWayThatLeadsBackEnds) {
@@ -289,6 +301,70 @@ TEST_F(Cli, WhoAsksByAnotherConfigurationThanTheServicesIsToldWhichWasRead) {
     EXPECT_EQ(run(words), kExitBadInput);
     EXPECT_THAT(err.str(), HasSubstr("is not set in " + installed + ",")) << words.front();
   }
+}
+
+using LooksAtTheService = Cli;
+
+// Nobody answers at port 1, which is found out only by asking.
+TEST_F(LooksAtTheService, ThoughTheFileHasAFaultElsewhere) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"status"}, {"queue"}, {"sick"}, {"top"}, {"unlock", "/subscriptions/s"}, {"history"}, {"blame", "/subscriptions/s"}};
+  const auto file = directory.write("a.json", "{\"listen\": {\"admin\": \"127.0.0.1:1\"},\n\"mode\": \"protekt\"}");
+  for (auto words : commands) {
+    words.insert(words.end(), {"--config", file.string()});
+    EXPECT_EQ(run(words), kExitRuntime) << words[0];
+    EXPECT_THAT(err.str(), StartsWith(file.string() + ":2: /mode: warning: \"protekt\" is not a valid value"));
+    EXPECT_THAT(err.str(), HasSubstr("armgate: 1 fault found: a start or a reload refuses this file; what runs is looked at"));
+    EXPECT_THAT(err.str(), HasSubstr("no answer from 127.0.0.1:1"));
+  }
+  directory.write("a.json", "{\"listen\": {\"admin\": \"127.0.0.1:1\"},\n\"mode\": \"protect\",}");
+  for (auto words : commands) {
+    words.insert(words.end(), {"--config", file.string()});
+    const bool reads_records = words[0] == "history" || words[0] == "blame";
+    EXPECT_EQ(run(words), reads_records ? kExitBadInput : kExitRuntime) << words[0] << ": there may be a journal behind it";
+    EXPECT_THAT(err.str(), HasSubstr(reads_records ? "nothing was changed" : "no answer from 127.0.0.1:1"));
+  }
+}
+
+TEST_F(LooksAtTheService, NotIfTheFaultIsWhereItIsToBeAsked) {
+  for (const char* const text : {R"({"listen": {"admin": "nowhere"}})", R"({"listen": 7})", "{,}", "[]",
+                                 R"({"listen": {"proxy": "127.0.0.1:2", "admin": "127.0.0.1:2"}})",
+                                 R"({"listen": {"admin": "127.0.0.1:1"}, "listen": {}})"}) {
+    const auto file = directory.write("a.json", text);
+    EXPECT_EQ(run({"status", "--config", file.string()}), kExitBadInput) << text;
+    EXPECT_THAT(err.str(), HasSubstr("nothing was changed")) << text;
+    EXPECT_EQ(out.str(), "");
+  }
+  const auto file = directory.write("a.json", R"({"listen": {"admin": "127.0.0.1:1"}, "journal": {"file": 7}})");
+  EXPECT_EQ(run({"status", "--config", file.string()}), kExitRuntime);
+  EXPECT_EQ(run({"history", "--config", file.string()}), kExitBadInput);
+}
+
+TEST_F(LooksAtTheService, AndAProgramIsToldWhatIsWrongWithTheFile) {
+  const auto file = directory.write("a.json", "{\"mode\": \"protekt\",\n\"listen\": 7}");
+  for (std::vector<std::string> words : std::vector<std::vector<std::string>>{{"status"},
+                                                                              {"queue"},
+                                                                              {"sick"},
+                                                                              {"history"},
+                                                                              {"blame", "/subscriptions/s"},
+                                                                              {"unlock", "/subscriptions/s"},
+                                                                              {"top"},
+                                                                              {"doctor"},
+                                                                              {"ca", "show"},
+                                                                              {"types"},
+                                                                              {"explain", "PUT", "/subscriptions/s"},
+                                                                              {"cluster", "status"}}) {
+    words.insert(words.end(), {"--config", file.string(), "--output", "json"});
+    EXPECT_EQ(run(words), kExitBadInput) << words[0];
+    ASSERT_TRUE(json::accept(out.str())) << words[0];
+    EXPECT_THAT(json::parse(out.str()).at("error").get<std::string>(),
+                AllOf(StartsWith(file.string() + ":1: /mode: "), HasSubstr("\n" + file.string() + ":2: /listen: ")));
+  }
+  directory.write("a.json", "{}");
+  EXPECT_EQ(run({"cluster", "status", "--config", file.string(), "--output", "json"}), kExitBadInput);
+  EXPECT_THAT(json::parse(out.str()).at("error").get<std::string>(), HasSubstr("names no cluster"));
+  EXPECT_EQ(run({"explain", "PUT", "/", "--body", "gone.json", "--config", file.string(), "--output", "json"}), kExitBadInput);
+  EXPECT_THAT(json::parse(out.str()).at("error").get<std::string>(), HasSubstr("gone.json"));
 }
 
 }  // namespace

@@ -58,12 +58,15 @@ export const tests = {
       writeFileSync(gateway.configFile, text);
       gateway.process.child.kill("SIGHUP");
       await waitFor("the reload", async () => gateway.process.log.slice(before).includes(`"event":"${event}"`));
+      const told = await askStatus(world, gateway);  // a liveness probe does the same
       writeFileSync(gateway.configFile, config);
-      return [samples((await ask("/metrics")).text).armgate_reload_good, /reload \(SIGHUP\) was refused/.test((await askStatus(world, gateway)).stdout.toString())];
+      return [samples((await ask("/metrics")).text).armgate_reload_good, told.code, /reload \(SIGHUP\) was refused/.test(told.stdout.toString()), /: warning: |is not valid JSON/.test(told.stderr.toString())];
     };
+    const listen = JSON.stringify(JSON.parse(config).listen);
     assert.equal(samples((await ask("/metrics")).text).armgate_reload_good, 1);
-    assert.deepEqual(await reload('{"mode": "protekt"}', "reload-refused"), [0, true]);
-    assert.deepEqual(await reload(config, "reloaded"), [1, false]);
+    assert.deepEqual(await reload(`{"listen": ${listen}, "mode": "protekt"}`, "reload-refused"), [0, 0, true, true]);
+    assert.deepEqual(await reload(`{"listen": ${listen}, "mode": "protect",}`, "reload-refused"), [0, 0, true, true]);
+    assert.deepEqual(await reload(config, "reloaded"), [1, 0, false, false]);
   },
 
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {

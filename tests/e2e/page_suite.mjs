@@ -55,17 +55,24 @@ export const tests = {
 
   "the first sentence says whether things are well, and what is wrong stands below it": async () => {
     const { problemsOf, verdictOf } = await page("verdict");
-    const status = (more = {}) => ({ mode: "protect", writes: [], ...more });
+    const totals = (writes = []) => Object.fromEntries(["runs", "waits", "kept"].map((state) => [state, writes.filter((one) => one.state === state).length]));
+    const status = (more = {}) => ({ mode: "protect", writes: [], totals: totals(more.writes), ...more });
     const say = (more) => [verdictOf(status(more)), problemsOf(status(more)).map(({ text }) => text)];
     assert.deepEqual(say(), [{ kind: "good", text: "Nobody waits, and no write runs.", more: [] }, []]);
     assert.equal(say({ writes: [write(1, "tf", { state: "runs" })] })[0].text, "Nobody waits. 1 write runs.");
     assert.deepEqual(say({ writes: [write(41, "a"), write(7, "b")] })[0], { kind: "waits", text: "2 writes wait, longest a for 41 s.", more: [] });
+    const some = { writes: [write(41, "a")], totals: { runs: 0, waits: 700, kept: 0 }, writes_left_out: 699 };
+    assert.deepEqual(say(some)[0].text, "700 writes wait, longest a for 41 s.", "more than are listed");
+    assert.deepEqual(say({ ...some, writes: [write(41, "a", { state: "runs" })] })[0], { kind: "waits", text: "700 writes wait.", more: [] });
     const [verdict, problems] = say({ journal_writable: false, sick: [{}], writes: [write(1, "a", { state: "runs", phase: "doubt" })] });
     assert.deepEqual([verdict.kind, verdict.text], ["bad", problems[0]], "the worst first");
     assert.deepEqual(verdict.more, [...problems.slice(1), "Nobody waits. 1 write runs."]);
     assert.deepEqual(problems.map((text) => text.split(" ")[1]), ["journal", "resource", "write"]);
     assert.match(say({ cluster: { engine_up: false } })[0].text, /^The cluster's engine does not answer/);
     assert.equal(say({ cluster: { engine_up: true } })[0].kind, "good");
+    assert.match(say({ reload_good: false })[0].more[0], /^The last reload \(SIGHUP\) was refused/);
+    assert.deepEqual(say({ reload_good: true })[1], []);
+    assert.deepEqual(say({ cluster: { engine_up: true, warnings: ["no synchronous standby is connected", "b"] } })[1], ["Warning: no synchronous standby is connected.", "Warning: b."]);
     assert.equal(say({ mode: "observe" })[0].kind, "good", "that nothing is held back is no trouble");
   },
 
@@ -78,6 +85,36 @@ export const tests = {
                      [{ pause: false, text: "ARM lets #1 in s do little more: subscription-writes 3 of 200." }]);
     assert.deepEqual(scarceOf([row([reads(0, 250)], { come_again_ms: 12_000 })]), [{ pause: true, text: "ARM has answered 429 to #1 in s: 12 s to wait." }]);
     assert.match(scarceOf([row([reads(0, 250)], { waiting: [{}, {}] })])[0].text, /^2 requests wait for a share/);
+  },
+
+  "a question that is not answered makes nothing old but what it was asked for": async () => {
+    const { askOnce, sentenceOf, showFailures } = await page("polls");
+    const failures = {};
+    const taken = [];
+    const answers = async (name) => name;
+    const fails = async () => { throw Object.assign(new Error("x"), { name: "TimeoutError" }); };
+    await askOnce(failures, "/history", fails, (answer) => taken.push(answer));
+    await askOnce(failures, "/status", answers, (answer) => taken.push([answer, { ...failures }]));
+    assert.deepEqual([failures, taken], [{ "/history": "not within 5 s" }, [["/status", { "/history": "not within 5 s" }]]], "an answer to another question says nothing of it");
+    await askOnce(failures, "/status", async () => { throw new TypeError("Failed to fetch"); }, () => assert.fail());
+    assert.equal(failures["/status"], "it cannot be reached");
+    await askOnce(failures, "/status", answers, () => assert.deepEqual(Object.keys(failures), ["/history"], "it is shown as answered at once"));
+    assert.equal(sentenceOf(failures["/status"], { of: "the service", isKnown: true }), "");
+    assert.equal(sentenceOf("it answers 503", { of: "the service", isKnown: false }), "no answer from the service (it answers 503)");
+    const section = (of, hasPlace) => {
+      const classes = new Set();
+      const place = hasPlace ? { hidden: true, textContent: "" } : null;
+      return { dataset: { of }, classes, place, querySelector: () => place, classList: { toggle: (name, on) => (on ? classes.add(name) : classes.delete(name)) } };
+    };
+    const [history, status, trouble] = [section("/history", true), section("/status", false), section("/decisions", true)];
+    showFailures([history, status, trouble], failures, new Set(["/history"]));
+    assert.deepEqual([history, status, trouble].map(({ classes }) => classes.has("old")), [true, false, false]);
+    assert.deepEqual([history.place, trouble.place], [{ hidden: false, textContent: "no answer from /history (not within 5 s); what is below is old" }, { hidden: true, textContent: "" }]);
+    showFailures([history], failures, new Set());
+    assert.equal(history.place.textContent, "no answer from /history (not within 5 s)", "there is nothing below it yet");
+    await askOnce(failures, "/history", answers, () => {});
+    showFailures([history], failures, new Set());
+    assert.deepEqual([history.classes.size, history.place], [0, { hidden: true, textContent: "" }]);
   },
 
   "what became of a write is told in words": async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
@@ -300,6 +300,10 @@ export const tests = {
     assert.deepEqual(await withinSeconds(10, "the end", started.exit), { code: 1, signal: null });
     assert.match(started.log, /: \/log\/file: there is no directory/);
     assert.match(started.log, /: \/upstream\/ca_file: cannot open .*none\.pem/);
+    const open = await world.configureGateway(await world.startSim());
+    chmodSync(path.join(path.dirname(open.caFile), "intermediate.key"), 0o644);
+    const refused = await run(path.join(world.bin, "armgate"), ["run", "--config", open.configFile], { env: { HOME: world.directory } });
+    assert.deepEqual([refused.code, refused.stderr.toString().match(/intermediate\.key is a secret, .*/g).length], [1, 1], "it is told once");
   },
 
   "requests do not wait while many rules are read, and two reloads in a row bring the last into force": async (world) => {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,8 +29,19 @@ struct Wanted {
 Error bad(std::string why) { return client_error(ErrorKind::BadInput, std::move(why)); }
 
 Result<Wanted> read_wanted(const std::string& body) {
-  const ordered_json json = ordered_json::parse(body, nullptr, false);
+  // Of two equal names the parser keeps the last, and nobody can know which was meant.
+  std::vector<std::string> names;
+  std::optional<std::string> doubled;
+  const auto note_names = [&](int depth, ordered_json::parse_event_t event, ordered_json& parsed) {
+    if (depth != 1 || event != ordered_json::parse_event_t::key) return true;
+    auto name = parsed.get<std::string>();
+    if (std::find(names.begin(), names.end(), name) != names.end()) doubled = name;
+    names.push_back(std::move(name));
+    return true;
+  };
+  const ordered_json json = ordered_json::parse(body, note_names, false);
   if (!json.is_object()) return bad("the body must be {\"client\": NAME, \"purpose\": TEXT, \"resources\": [ID, ...]}");
+  if (doubled) return bad(fmt::format("\"{}\" stands in the body twice; leave one", printable(*doubled)));
   Wanted wanted;
   for (const auto& [name, value] : json.items()) {
     if (name == "client" && value.is_string()) {

@@ -3,6 +3,7 @@ import { showBudgets } from "./budgets.mjs";
 import { filtered, showDecisions, showTroubles } from "./decisions.mjs";
 import { shortHistory, showHistory } from "./history.mjs";
 import { showPlots } from "./plots.mjs";
+import { askOnce, sentenceOf, showFailures } from "./polls.mjs";
 import { showQueues } from "./queue.mjs";
 import { showSick } from "./sick.mjs";
 import { age } from "./text.mjs";
@@ -17,22 +18,23 @@ const DECISIONS_SHOWN = 100;
 const HISTORY_SHOWN = 20;
 const SHORT_HISTORY = 5;
 
-const state = { status: null, rate: 0, recent: null, decisions: null, history: null, of: { resource: "", writes: null }, open: "", paused: false, failure: "" };
+const state = { status: null, rate: 0, recent: null, decisions: null, history: null, of: { resource: "", writes: null }, open: "", paused: false, failures: {}, known: new Set() };
 const at = (id) => document.getElementById(id);
 
 // ---- showing ----
 
 function showService() {
-  const { status, failure, paused } = state;
+  const { status, failures, known, paused } = state;
+  const failure = failures["/status"];
   const words = [];
-  if (failure) words.push(`no answer from the service (${failure})${status ? "; what is below is old" : ""}`);
+  if (failure) words.push(sentenceOf(failure, { of: "the service", isKnown: known.has("/status") }));
   else if (!status) words.push("asking the service…");
   else words.push(`${status.version}, mode ${status.mode}, ${status.rules} rules, up ${age(status.up_ms).replace(/\.\d s$/, " s")}`);
   if (paused) words.push("paused");
   const service = at("service");
   service.className = failure ? "bad" : "";
   if (service.textContent !== words.join("; ")) service.textContent = words.join("; ");
-  document.body.classList.toggle("old", Boolean(failure));
+  showFailures(document.querySelectorAll("[data-of]"), failures, known);
 }
 
 // The last writes of the resource whose explanation is open, as soon as they are known.
@@ -57,7 +59,7 @@ function show() {
   const focused = document.activeElement?.dataset?.row;
   const options = { open, history: historyOf, mayUnlock: isLoopback(location.hostname) };
   if (status) {
-    const waits = status.writes.filter((write) => write.state === "waits").length;
+    const { waits } = status.totals;
     document.title = waits > 0 ? `(${waits}) armgate` : "armgate";
     showVerdict(at("verdict"), status);
     showNumbers(at("now"), at("since"), state);
@@ -94,19 +96,15 @@ async function ask(page) {
   return answer.json();
 }
 
-const whyNot = ({ name, message }) => (name === "TimeoutError" ? "not within 5 s" : message === "Failed to fetch" || name === "TypeError" ? "it cannot be reached" : message);
-
 // Asks every so often; not while nobody looks.
-function repeat(page, everyMs, take) {
+function repeat(page, everyMs, take, query = "") {
   const round = async () => {
     if (!state.paused && !document.hidden) {
-      try {
-        take(await ask(page));
-        state.failure = "";
-      } catch (failure) {
-        state.failure = whyNot(failure);
-        showService();
-      }
+      await askOnce(state.failures, page, () => ask(page + query), (answer) => {
+        state.known.add(page);
+        take(answer);
+      });
+      showService();
     }
     setTimeout(round, everyMs);
   };
@@ -202,4 +200,4 @@ if (theme === "dark" || theme === "light") document.documentElement.dataset.them
 repeat("/status", ASK_STATUS_MS, takeStatus);
 repeat("/decisions", ASK_DECISIONS_MS, takeDecisions);
 repeat("/recent", ASK_RECENT_MS, takeRecent);
-repeat(`/history?last=${HISTORY_SHOWN}`, ASK_HISTORY_MS, takeHistory);
+repeat("/history", ASK_HISTORY_MS, takeHistory, `?last=${HISTORY_SHOWN}`);

@@ -110,7 +110,7 @@ export function showQueues(place, status, { open, mayUnlock, history }) {
     .map((lane) => box(`line-${lane.first.id}`, sentenceOf(lane), [lane.first, ...lane.waiting], lane.waiting.find((write) => write.state === "waits"), "line"));
   const alone = lanes.filter(({ waiting }) => waiting.length === 0).map(({ first }) => first);
   if (alone.length > 0) boxes.push(box("alone", boxes.length > 0 ? "Nobody waits for these." : "These run, and nobody waits for them.", alone, null, "alone"));
-  if (status.writes_left_out > 0) boxes.push(make("p", { name: "quiet", text: `and ${status.writes_left_out} more, which armgate queue has` }));
+  if (status.writes_left_out > 0) boxes.push(make("p", { name: "quiet", text: `and ${count(status.writes_left_out, "newer write")}, of which neither this page nor armgate queue knows more` }));
   if (boxes.length === 0) boxes.push(make("p", { name: "empty", text: "No write runs, and nobody waits." }));
   fill(place, ...boxes);
 }

@@ -13,6 +13,8 @@ export function problemsOf(status) {
   if (status.draining) say(true, "The service ends: it takes no new connections, and lets end what has begun.");
   const sick = status.sick ?? [];
   if (sick.length > 0) say(true, `${count(sick.length, "resource is", "resources are")} sick: operations fail again and again, or do not end.`);
+  if (status.reload_good === false) say(false, "The last reload (SIGHUP) was refused: rules and mode are those of before, and a start with the file would fail. The log has the faults.");
+  for (const warning of status.cluster?.warnings ?? []) say(false, `Warning: ${warning}.`);
   const doubt = status.writes.filter((write) => write.phase === "doubt").length;
   if (doubt > 0) say(false, `${count(doubt, "write", "writes")} may have taken effect; armgate finds out.`);
   for (const { text, pause } of scarceOf(status.budgets ?? [])) say(pause, text);
@@ -21,13 +23,14 @@ export function problemsOf(status) {
 }
 
 function waitingOf(status) {
-  const waits = inState(status, "waits");
-  if (waits.length > 0) {
-    const longest = waits.reduce((oldest, write) => (write.since_ms > oldest.since_ms ? write : oldest));
+  const { waits, runs } = status.totals;
+  const listed = inState(status, "waits");
+  if (waits > 0 && listed.length === 0) return `${count(waits, "write waits", "writes wait")}.`;  // those that are listed are older
+  if (waits > 0) {
+    const longest = listed.reduce((oldest, write) => (write.since_ms > oldest.since_ms ? write : oldest));
     const who = `${longest.client} for ${about(longest.since_ms)}`;
-    return waits.length === 1 ? `1 write waits: ${who}.` : `${waits.length} writes wait, longest ${who}.`;
+    return waits === 1 ? `1 write waits: ${who}.` : `${waits} writes wait, longest ${who}.`;
   }
-  const runs = inState(status, "runs").length;
   return runs > 0 ? `Nobody waits. ${count(runs, "write runs", "writes run")}.` : "Nobody waits, and no write runs.";
 }
 
@@ -35,7 +38,7 @@ function waitingOf(status) {
 export function verdictOf(status) {
   const [first, ...others] = problemsOf(status);
   if (first?.bad) return { kind: "bad", text: first.text, more: [...others.map(({ text }) => text), waitingOf(status)] };
-  return { kind: inState(status, "waits").length > 0 ? "waits" : "good", text: waitingOf(status), more: problemsOf(status).map(({ text }) => text) };
+  return { kind: status.totals.waits > 0 ? "waits" : "good", text: waitingOf(status), more: problemsOf(status).map(({ text }) => text) };
 }
 
 export function showVerdict(place, status) {
@@ -48,8 +51,7 @@ const tile = (label, value, { kind = "", title = "" } = {}) =>
   make("li", { name: kind, title }, make("b", { text: typeof value === "number" ? short(value) : value }), make("span", { text: label }));
 
 export function showNumbers(now, since, { status, rate }) {
-  const { counts, results = {} } = status;
-  const [runs, waits, kept] = ["runs", "waits", "kept"].map((state) => inState(status, state).length);
+  const { counts, results = {}, totals: { runs, waits, kept } } = status;
   const bad = (value) => (value > 0 ? "bad" : "");
   fill(now,
     tile("requests/s", rate), tile("writes run", runs, { kind: runs ? "runs" : "", title: "at ARM, or their operations go on" }),

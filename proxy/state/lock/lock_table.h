@@ -241,6 +241,7 @@ class LockTable {
   struct Entries {
     std::vector<Entry> oldest;
     size_t others = 0;
+    size_t hold = 0, wait = 0, away = 0;  // how many of all there are in each state
   };
   Entries entries(size_t most) const;
   // How many claims wait although nothing stands in their way: none, whenever no call of this table is under way. For tests.

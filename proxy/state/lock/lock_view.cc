@@ -147,6 +147,9 @@ LockTable::Entries LockTable::entries(size_t most) const {
                               it->behind});
   }
   entries.others = static_cast<size_t>(found.end() - shown);
+  for (const ShownClaim& claim : found) {
+    ++(claim.state == State::Holds ? entries.hold : claim.state == State::Waits ? entries.wait : entries.away);
+  }
   return entries;
 }
 

@@ -156,7 +156,8 @@ TEST_F(AdminTest, HistoryIsWhatMemoryHas) {
   EXPECT_EQ(asked_for_history_, (std::vector<std::string>{"20", "3/subscriptions/s", "3/subscriptions/s written"}));
   EXPECT_EQ(asked_alone("/history").head.status, 200);
   EXPECT_EQ(get("/history/x").head.status, 400);
-  EXPECT_EQ(get("/history?last=many").head.status, 400);
+  for (const char* last : {"many", "5x", "5%20", "-1", "1e2"})
+    EXPECT_EQ(get(std::string("/history?last=") + last).head.status, 400) << last;
   EXPECT_EQ(get("/history?last=1000").head.status, 200);
   EXPECT_EQ(get("/history?last=5000").head.status, 400);
   EXPECT_EQ(get("/history?last=5000").body,
@@ -357,6 +358,7 @@ TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   const json page = status();
   EXPECT_EQ(page.at("writes").size(), Admin::kWritesShownMax);
   EXPECT_EQ(page.at("writes_left_out"), 3);
+  EXPECT_EQ(page.at("totals"), (json{{"runs", Admin::kWritesShownMax + 3}, {"waits", 0}, {"kept", 0}}));
   EXPECT_EQ(page.at("writes").front().at("what"), "PUT " + std::to_string(Admin::kWritesShownMax + 2));
   EXPECT_EQ(page.at("writes").back().at("what"), "PUT 3");
 }

@@ -122,6 +122,8 @@ TEST_F(AdminLeases, AnOddRequestIsRefusedByName) {
       {R"({"client": "a", "purpose": "p", "resources": ["x"]})", "\"x\" in \"resources\" is no resource id"},
       {R"({"client": "a", "purpose": "p", "resources": [7]})", "7 in \"resources\" is no resource id"},
       {R"({"client": "a", "purpose": "p", "resource": "/subscriptions/s"})", "\"resource\" is unknown"},
+      {R"({"client": "a", "purpose": "p", "resources": ["/subscriptions/s"], "clie\u006et": "b"})",
+       "\"client\" stands in the body twice"},
   };
   for (const auto& c : cases) {
     const arm::Response refused = send(Method::Post, "/leases", c.body);

@@ -72,6 +72,20 @@ TEST_F(LockView, WhoWaitsForOneThatWaitsIsToldSo) {
   EXPECT_EQ(told(3).ahead, 2u);
 }
 
+TEST_F(LockView, AllAreCountedByTheirStateAlsoThoseThatAreNotTold) {
+  const WriteLease runs = join({exclusive("a"), exclusive("b")}).into_lease();
+  const auto second = join({exclusive("a"), exclusive("b")});
+  const auto third = join({exclusive("b")});
+  auto away = join({exclusive("a")});
+  away.yield();
+  const LockTable::Entries entries = locks.entries(1);
+  EXPECT_EQ(entries.oldest.size(), 1u);
+  EXPECT_EQ(entries.others, 3u);
+  EXPECT_EQ(entries.hold, 1u);
+  EXPECT_EQ(entries.wait, 2u);
+  EXPECT_EQ(entries.away, 1u);
+}
+
 TEST_F(LockView, WhoLetsOthersByStandsInNobodysWay) {
   const WriteLease runs = join({exclusive("a")}).into_lease();
   auto away = join({exclusive("a")});

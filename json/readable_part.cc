@@ -8,10 +8,8 @@
 namespace armgate {
 namespace {
 
-using nlohmann::json;
-
 // Is told what the parser meets, up to the fault.
-class StringSeeker final : public nlohmann::json_sax<json> {
+class StringSeeker final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit StringSeeker(const std::vector<std::string>& wanted) : wanted_(wanted) {}
 
@@ -37,7 +35,9 @@ class StringSeeker final : public nlohmann::json_sax<json> {
     place_.back() = name;
     return true;
   }
-  bool parse_error(size_t /*position*/, const std::string& /*token*/, const json::exception& /*why*/) override { return false; }
+  bool parse_error(size_t /*position*/, const std::string& /*token*/, const nlohmann::json::exception& /*why*/) override {
+    return false;
+  }
 
  private:
   bool begin(const char* what) {
@@ -59,7 +59,7 @@ class StringSeeker final : public nlohmann::json_sax<json> {
 
 std::optional<std::string> string_before_fault(std::string_view text, const std::vector<std::string>& place) {
   StringSeeker seeker(place);
-  const bool is_whole = json::sax_parse(text, &seeker, json::input_format_t::json, true, true);
+  const bool is_whole = nlohmann::json::sax_parse(text, &seeker, nlohmann::json::input_format_t::json, true, true);
   static_cast<void>(is_whole);  // that it is not is why it is read here
   return seeker.take();
 }

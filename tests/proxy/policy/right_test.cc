@@ -270,7 +270,9 @@ TEST(BasesForced, ALost412IsNone) {
 
 TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
   Told told;
-  const auto in_vain = [&](Actors actors) { return reads_in_vain(told.history, told.write_of('A', actors), BaseRule::Newest); };
+  const auto in_vain = [&](Actors actors) {
+    return refused_in_vain(told.history, told.write_of('A', actors), BaseRule::Newest).has_value();
+  };
   told.show('A', "1");
   told.refuse('A');
   told.show('A', "2");
@@ -281,7 +283,7 @@ TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
   EXPECT_TRUE(in_vain(Actors::Unknown));
   EXPECT_TRUE(in_vain(Actors::Single));
   EXPECT_FALSE(in_vain(Actors::Many));
-  EXPECT_FALSE(reads_in_vain(told.history, told.write_of('B', Actors::Unknown), BaseRule::Newest));
+  EXPECT_FALSE(refused_in_vain(told.history, told.write_of('B', Actors::Unknown), BaseRule::Newest));
   told.write('B', "4");
   EXPECT_FALSE(in_vain(Actors::Unknown)) << "what moved may be another's write";
 }
@@ -292,14 +294,14 @@ TEST(ReadsInVain, NotWithoutAReadBetweenTheRefusalsNorIfOneWasLost) {
   unconditional.refuse('A');
   unconditional.refuse('A');
   unconditional.show('A', "2");
-  EXPECT_FALSE(reads_in_vain(unconditional.history, unconditional.write_of('A', Actors::Unknown), BaseRule::Newest));
+  EXPECT_FALSE(refused_in_vain(unconditional.history, unconditional.write_of('A', Actors::Unknown), BaseRule::Newest));
   Told lost;
   lost.show('A', "1");
   lost.refuse('A');
   lost.show('A', "2");
   lost.lose('A', lost.refuse('A'));
   lost.show('A', "3");
-  EXPECT_FALSE(reads_in_vain(lost.history, lost.write_of('A', Actors::Unknown), BaseRule::Newest));
+  EXPECT_FALSE(refused_in_vain(lost.history, lost.write_of('A', Actors::Unknown), BaseRule::Newest));
 }
 
 // ---- own writes --------------------------------------------------------------------------------------------------------------------

@@ -60,6 +60,17 @@ CertificateHandle try_certificate(const std::filesystem::path& file) {
   return certificate ? *std::move(certificate) : nullptr;
 }
 
+// Seen by root, or by somebody else than the directory's owner, for whom it is a fault (fault_of_owner()).
+std::optional<AuthorityWarning> warning_of_owner(const std::filesystem::path& directory, const struct stat& folder) {
+  const auto file = files_in(directory).key;
+  struct stat key {};
+  const bool is_roots_alone = ::stat(file.c_str(), &key) == 0 && key.st_uid == 0 && (key.st_mode & 0077) == 0;
+  if (!is_roots_alone || folder.st_uid == 0) return std::nullopt;
+  return AuthorityWarning{fmt::format("{} is root's, and its directory user {}'s: a service of that user cannot read it",
+                                      file.string(), folder.st_uid),
+                          fmt::format("`chown --reference={} {}`", directory.string(), file.string())};
+}
+
 std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const std::filesystem::path& directory, WallTime now,
                                              std::string_view init_command) {
   std::vector<AuthorityWarning> warnings;
@@ -76,6 +87,7 @@ std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const 
     warnings.push_back({fmt::format("others may write to {}, and put an authority of their own there", directory.string()),
                         fmt::format("`chmod go-w {}`", directory.string())});
   }
+  if (auto warning = warning_of_owner(directory, status)) warnings.push_back(*std::move(warning));
   return warnings;
 }
 
@@ -114,7 +126,8 @@ AuthorityFacts look_at_authority(const std::filesystem::path& directory, const s
   facts.intermediate = facts_of(intermediate.get());
   facts.warnings = warnings_about(facts, directory, now, init_command);
   facts.hosts = permitted_names(intermediate.get());
-  if (is_secret_of_another(files.key)) {
+  const std::string taken_away = fault_of_owner(directory);
+  if (taken_away.empty() && is_secret_of_another(files.key)) {
     facts.key = KeyState::OfAnotherUser;
   } else if (const auto key = load_key(directory, intermediate.get(), init_command)) {
     facts.key = KeyState::Good;

@@ -112,6 +112,16 @@ TEST_F(FactsOfAuthority, APrivateKeyOfAnotherUserIsNoFault) {
   EXPECT_THAT(facts.fault, HasSubstr("chmod 600"));
 }
 
+TEST_F(FactsOfAuthority, WarnOfAKeyThatTheServicesUserCannotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(home_.c_str(), 65534, 65534), 0);
+  const auto facts = look();
+  EXPECT_EQ(facts.fault, "");
+  ASSERT_THAT(facts.warnings, SizeIs(1));
+  EXPECT_THAT(facts.warnings[0].text, HasSubstr("a service of that user cannot read it"));
+  EXPECT_EQ(facts.warnings[0].remedy, "`chown --reference=" + home_.string() + " " + files_.key.string() + "`");
+}
+
 TEST_F(FactsOfAuthority, EveryCertificateOfABundleIsFoundBetweenWhatIsNone) {
   const std::string root = *read_file(files_.root);
   const std::string intermediate = *read_file(files_.intermediate);

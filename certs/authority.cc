@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -237,6 +238,10 @@ Result<Authority> load_authority(const std::filesystem::path& directory, const s
   auto key = load_key(directory, certificates->intermediate.get(), init_command);
   if (!key) return std::move(key).error();
   return Authority{std::move(certificates->root), std::move(certificates->intermediate), *std::move(key)};
+}
+
+WallTime end_of(const Authority& authority) {
+  return std::min(not_after(authority.root.get()), not_after(authority.intermediate.get()));
 }
 
 std::vector<std::string> permitted_names(const X509* intermediate) { return constraints_of(intermediate).names; }

@@ -77,6 +77,9 @@ std::string fault_of_owner(const std::filesystem::path& directory);
 // BadInput, with the remedy, unless the file `root` can be seen.
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command);
 
+// When it ends: the root or the intermediate, whichever is first.
+WallTime end_of(const Authority& authority);
+
 // The names that the constraints of an intermediate permit, each with all names below it.
 std::vector<std::string> permitted_names(const X509* intermediate);
 

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -74,11 +75,9 @@ std::optional<AuthorityWarning> warning_of_owner(const std::filesystem::path& di
 std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const std::filesystem::path& directory, WallTime now,
                                              std::string_view init_command) {
   std::vector<AuthorityWarning> warnings;
-  const auto left = facts.intermediate ? facts.intermediate->until - now : Duration::max();
-  if (left < kDaysMin) {
-    warnings.push_back({fmt::format("{} is valid for {} more days", files_in(directory).root.string(),
-                                    std::chrono::floor<std::chrono::days>(left).count()),
-                        fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)});
+  if (facts.root && facts.intermediate) {
+    const WallTime until = std::min(facts.root->until, facts.intermediate->until);
+    if (auto warning = warning_of_end(directory, until, now, init_command)) warnings.push_back(*std::move(warning));
   }
   struct stat status {};
   const bool is_others_too = ::stat(directory.c_str(), &status) == 0 && (status.st_mode & 0022) != 0 &&
@@ -111,6 +110,22 @@ std::vector<CertificateFacts> facts_in(std::string_view pem) {
     }
   }
   return found;
+}
+
+std::optional<AuthorityWarning> warning_of_end(const std::filesystem::path& directory, WallTime until, WallTime now,
+                                               std::string_view init_command) {
+  const auto left = until - now;
+  if (left >= kDaysMin) return std::nullopt;
+  const std::string root = files_in(directory).root.string();
+  if (left <= Duration::zero()) {
+    return AuthorityWarning{fmt::format("{} has expired", root),
+                            fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)};
+  }
+  return AuthorityWarning{
+      fmt::format("{} is valid for {} more days", root, std::chrono::floor<std::chrono::days>(left).count()),
+      fmt::format("replace it without a gap: make another one beside it (`{} --directory ANOTHER`), let all tools trust both, "
+                  "then name that one in ca.directory (docs/install.md, \"Backups, and a new authority\")",
+                  init_command)};
 }
 
 AuthorityFacts look_at_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,

@@ -358,7 +358,7 @@ int env(const Asked& asked, const CliContext& context) {
                                                        {"json", Shell::Json}};
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
-  context.err << other_proxy_notice(context.environment);
+  context.err << other_proxy_notice(context.environment) << notice_of_end(*config, *root, context.wall);
   if (!context.somebody_listens(proxy)) {
     fmt::print(context.err, "armgate: nobody answers at {} yet, and until then no HTTPS call of this shell works; start `{}`\n",
                proxy, config->source.empty() ? "armgate run" : "armgate run --config " + config->source);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "certs/authority_facts.h"
 #include "certs/secret_file.h"
 
 namespace armgate {
@@ -44,6 +45,15 @@ Result<fs::path> find_authority(const Config& config, std::string_view init_comm
   auto root = certs::files_in(config.ca.directory).root;
   if (auto there = certs::check_presence(root, init_command); !there) return std::move(there).error();
   return root;
+}
+
+std::string notice_of_end(const Config& config, const fs::path& root, WallTime wall) {
+  const auto text = certs::read_file(root);
+  if (!text) return {};
+  const auto certificates = certs::facts_in(*text);
+  if (certificates.empty()) return {};
+  const auto warning = certs::warning_of_end(config.ca.directory, certificates.front().until, wall, ca_init_command(config));
+  return warning ? fmt::format("armgate: {}; {}\n", warning->text, warning->remedy) : std::string();
 }
 
 Result<fs::path> bundle_directory(const Config& config, const fs::path& home) {

@@ -31,6 +31,9 @@ Result<std::filesystem::path> init_authority(const Config& config, WallTime wall
 // The certificate that tools must trust. BadInput, with the remedy, if there is none.
 Result<std::filesystem::path> find_authority(const Config& config, std::string_view init_command);
 
+// What to say, in a line, of the certificate `root` of this configuration's authority if its end is near or past; else empty.
+std::string notice_of_end(const Config& config, const std::filesystem::path& root, WallTime wall);
+
 // Where `env` keeps files of certificates: beside the authority, or below `home` if the authority is another user's.
 Result<std::filesystem::path> bundle_directory(const Config& config, const std::filesystem::path& home);
 

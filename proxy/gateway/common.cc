@@ -52,6 +52,7 @@ ServiceState GatewayCommon::state() const {
           .older_rules = shared.rules.draining(),
           .config = config.source,
           .started = started,
+          .authority_until = certs::end_of(cert_cache.authority()),
           .up = clock.now() - began,
           .draining = draining,
           .apart = cluster && cluster->is_apart(),

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "cli/ca/authority.h"
 #include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "tests/cli/fixture.h"
@@ -273,6 +274,16 @@ TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
   EXPECT_EQ(out.str(), variables);
   EXPECT_THAT(err.str(), HasSubstr("nobody answers at 127.0.0.1:1234 yet"));
   EXPECT_THAT(err.str(), HasSubstr("start `armgate run --config " + file.string() + "`"));
+
+  EXPECT_THAT(err.str(), Not(HasSubstr("more days")));
+
+  const auto old = directory.write("old.json", R"({"listen": {"proxy": "127.0.0.1:1234"}, "ca": {"directory": "old"}})");
+  Config config;
+  config.ca.directory = (directory.path() / "old").string();
+  ASSERT_TRUE(init_authority(config, kNow - std::chrono::days(3640), certs::Overwrite::Refuse).ok());
+  EXPECT_EQ(run({"env", "--config", old.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("ca.pem is valid for 10 more days; replace it without a gap"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("more days"))) << "a shell runs that";
 
   const auto anywhere = directory.write("b.json", R"({"listen": {"proxy": "127.0.0.1:0"}, "ca": {"directory": "ca"}})");
   EXPECT_EQ(run({"env", "--config", anywhere.string()}), kExitBadInput);

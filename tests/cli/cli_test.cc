@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -306,6 +308,26 @@ TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
   EXPECT_THAT(err.str(), AllOf(HasSubstr(place), HasSubstr("can be used as it is: `armgate ca path`")));
   EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
   EXPECT_THAT(err.str(), HasSubstr("start it anew"));
+}
+
+TEST_F(Cli, TheNextAuthorityIsReachedAsTheOneInForce) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  const auto next = (directory.path() / "ca-new").string();
+  const auto mode_of = [](const std::string& place) { return std::filesystem::status(place).permissions(); };
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(mode_of(directory.path() / "ca"), std::filesystem::perms(0700));
+  std::filesystem::permissions(directory.path() / "ca", std::filesystem::perms(0711));
+  const uid_t owner = ::geteuid() == 0 ? 65534 : ::geteuid();
+  ASSERT_EQ(::chown((directory.path() / "ca").c_str(), owner, static_cast<gid_t>(-1)), 0);
+  ASSERT_EQ(run({"ca", "init", "--directory", next, "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(mode_of(next), std::filesystem::perms(0711));
+  EXPECT_EQ(mode_of(next + "/intermediate.key"), std::filesystem::perms(0600));
+  struct stat status {};
+  ASSERT_EQ(::stat((next + "/intermediate.key").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, owner);
+  std::filesystem::permissions(next, std::filesystem::perms(0700));
+  ASSERT_EQ(run({"ca", "init", "--force", "--directory", next, "--config", file.string()}), kExitDone);
+  EXPECT_EQ(mode_of(next), std::filesystem::perms(0700)) << "one that is there stays as it is";
 }
 
 TEST_F(Cli, TheAuthorityNeedsNoRuleFiles) {

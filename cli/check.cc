@@ -228,6 +228,14 @@ rules::FaultList warnings_about_options(const Config& config) {
   warn_if_open("/listen/proxy", config.listen.proxy, "may use it without a password, under any name");
   warn_if_open("/listen/tls", config.listen.tls, "may use it without a password, under any name");
   warn_if_open("/listen/admin", config.listen.admin, "sees which resources are written, and by whom");
+  const Config::Journal defaults;
+  const auto warn_if_idle = [&](const char* pointer, bool is_default) {
+    if (config.journal.file.empty() && !is_default)
+      warn(pointer, "has no effect without journal.file: nothing is recorded on disk");
+  };
+  warn_if_idle("/journal/durability", config.journal.durability == defaults.durability);
+  warn_if_idle("/journal/write_max", config.journal.write_max == defaults.write_max);
+  warn_if_idle("/journal/records_max", config.journal.records_max == defaults.records_max);
   if (const auto weak = weak_way_to_engine(config)) warn("/cluster/engine", *weak);
   return warnings;
 }

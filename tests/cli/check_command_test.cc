@@ -90,6 +90,14 @@ TEST_F(CheckCommand, WarnsIfNothingIsProtectedOrStrangersMayCome) {
   EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /listen/admin: warning: 0.0.0.0:9478 is not on loopback"));
 }
 
+TEST_F(CheckCommand, WarnsOfAJournalsOptionsWithoutAJournal) {
+  const auto file = directory.write("a.json", R"({"journal": {"durability": "power", "records_max": 5000}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr(": /journal/durability: warning: has no effect without journal.file"));
+  EXPECT_THAT(err.str(), HasSubstr(": /journal/records_max: warning: has no effect without journal.file"));
+  EXPECT_THAT(out.str(), HasSubstr(", 2 warnings\n"));
+}
+
 TEST_F(CheckCommand, WarnsIfTheRulesThatCameWithArmgateWereLeftOut) {
   directory.write("mine.json",
                   R"({"rules": [{"name": "groups", "match": {"types": ["Microsoft.Resources/resourceGroups"]}}]})");

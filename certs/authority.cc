@@ -71,8 +71,8 @@ struct Keeper {
   mode_t key_mode = 0600;
 };
 
-// Who is to have what root writes: the owner of the key that is replaced, else of the directory. The service runs as that user,
-// and could not start with a key of root's.
+// The owner of what root writes: that of the key that is replaced, else of the directory. A service of that user could not
+// start with a key of root's.
 Keeper keeper_of(const std::filesystem::path& directory) {
   if (::geteuid() != 0) return {};
   struct stat status {};

@@ -28,8 +28,8 @@ class AuthorityLock {
 // A new authority in the configured directory; the certificate that tools must trust.
 Result<std::filesystem::path> init_authority(const Config& config, WallTime wall, certs::Overwrite overwrite);
 
-// Makes `directory`, unless it is there, as the one in force is, if that is there: tools reach what is in it in the same way, and
-// when root makes it the same user has it.
+// Makes `directory`, unless it is there, as the one in force is, if that is there: with the same mode for others, so that tools
+// reach what is in it, and of the same user if root makes it.
 Result<void> make_directory_like(const std::filesystem::path& directory, const std::filesystem::path& in_force);
 
 // The certificate that tools must trust. BadInput, with the remedy, if there is none.

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "certs/certificate.h"
@@ -60,6 +64,23 @@ Result<CertificateHandle> load_certificate(const std::filesystem::path& file, st
   if (!certificate)
     return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), remedy_of_damage(init_command)));
   return certificate;
+}
+
+struct Keeper {
+  std::optional<FileOwner> owner;  // nothing: whose process this is
+  mode_t key_mode = 0600;
+};
+
+// The owner of what root writes: that of the key that is replaced, else of the directory. A service of that user could not
+// start with a key of root's.
+Keeper keeper_of(const std::filesystem::path& directory) {
+  if (::geteuid() != 0) return {};
+  struct stat status {};
+  const bool is_replaced = ::stat(files_in(directory).key.c_str(), &status) == 0;
+  if (!is_replaced && ::stat(directory.c_str(), &status) != 0) return {};
+  const bool is_one_groups = is_replaced && (status.st_mode & 0077) == 0040;  // a Secret's way; see whose_secret()
+  if (status.st_uid == 0) return is_one_groups ? Keeper{FileOwner{0, status.st_gid}, 0640} : Keeper{};
+  return {FileOwner{status.st_uid, status.st_gid}, 0600};
 }
 
 // Whether the directory, or what it would be made in, lies on a read-only file system, as in a container.
@@ -144,10 +165,11 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
   if (!intermediate) return std::move(intermediate).error();
   if (!key) return std::move(key).error();
   if (auto made = make_private_directory(directory); !made) return made;
+  const Keeper keeper = keeper_of(directory);
   // The root last: a directory with a root is complete.
-  if (auto written = write_file(files.key, *key, 0600); !written) return written;
-  if (auto written = write_file(files.intermediate, *intermediate, 0644); !written) return written;
-  return write_file(files.root, *root, 0644);
+  if (auto written = write_file(files.key, *key, keeper.key_mode, keeper.owner); !written) return written;
+  if (auto written = write_file(files.intermediate, *intermediate, 0644, keeper.owner); !written) return written;
+  return write_file(files.root, *root, 0644, keeper.owner);
 }
 
 Result<AuthorityCertificates> load_certificates(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
@@ -178,8 +200,24 @@ Result<AuthorityCertificates> load_certificates(const std::filesystem::path& dir
   return AuthorityCertificates{*std::move(root), *std::move(intermediate)};
 }
 
+std::string fault_of_owner(const std::filesystem::path& directory) {
+  const AuthorityFiles files = files_in(directory);
+  struct stat key {};
+  struct stat folder {};
+  const uid_t user = ::geteuid();
+  const bool is_taken_away = user != 0 && ::stat(directory.c_str(), &folder) == 0 && folder.st_uid == user &&
+                             ::stat(files.key.c_str(), &key) == 0 && key.st_uid != user &&
+                             whose_secret(key, this_process()) == SecretOf::Another;
+  if (!is_taken_away) return {};
+  return fmt::format(
+      "{0} belongs to user {1}, and its directory to user {2}, as whom armgate runs and who cannot read it: somebody else made "
+      "it there; hand it over (`sudo chown {2}:{3} {0}`), and make the next one as that user (`sudo -u '#{2}' armgate ca init`)",
+      files.key.string(), key.st_uid, user, folder.st_gid);
+}
+
 Result<KeyHandle> load_key(const std::filesystem::path& directory, const X509* intermediate, std::string_view init_command) {
   const AuthorityFiles files = files_in(directory);
+  if (auto fault = fault_of_owner(directory); !fault.empty()) return bad_input(std::move(fault));
   auto text = read_secret_file(files.key);
   if (!text) return unreadable(std::move(text).error(), files.key, init_command);
   auto key = key_from_pem(*text);
@@ -200,6 +238,10 @@ Result<Authority> load_authority(const std::filesystem::path& directory, const s
   auto key = load_key(directory, certificates->intermediate.get(), init_command);
   if (!key) return std::move(key).error();
   return Authority{std::move(certificates->root), std::move(certificates->intermediate), *std::move(key)};
+}
+
+WallTime end_of(const Authority& authority) {
+  return std::min(not_after(authority.root.get()), not_after(authority.intermediate.get()));
 }
 
 std::vector<std::string> permitted_names(const X509* intermediate) { return constraints_of(intermediate).names; }

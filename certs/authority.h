@@ -7,7 +7,8 @@
 //
 // Invariants
 //   1. The root key exists in memory only, while make_authority() runs.
-//   2. The intermediate's key file is never readable by group or others, at no moment.
+//   2. The intermediate's key file is never readable by group or others, at no moment; but where one of root's is replaced that
+//      one group could read (a Secret's way), that group can read the new one.
 // Threads   an Authority is immutable after construction.
 #pragma once
 
@@ -52,7 +53,8 @@ enum class Overwrite { Refuse, Force };
 // RFC 5280 §4.2.1.10). BadInput if a host is no host name or the list is empty.
 Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime now);
 
-// Writes the three files, the directory 0700, each file at once or not at all. BadInput if one is there already.
+// Writes the three files, the directory 0700, each file at once or not at all. BadInput if one is there already. What root
+// writes belongs to the owner of the key that was there, else of the directory that was.
 Result<void> save_authority(const Authority& authority, const std::filesystem::path& directory, Overwrite overwrite);
 
 // Reads what save_authority wrote. Refuses, naming file and remedy: missing files, a key that group or others can read
@@ -69,8 +71,14 @@ Result<AuthorityCertificates> load_certificates(const std::filesystem::path& dir
 Result<KeyHandle> load_key(const std::filesystem::path& directory, const X509* intermediate,
                            std::string_view init_command = "armgate ca init");
 
+// Why the user whose directory it is cannot read the key in it, with the remedy; empty: that is not so.
+std::string fault_of_owner(const std::filesystem::path& directory);
+
 // BadInput, with the remedy, unless the file `root` can be seen.
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command);
+
+// When it ends: the root or the intermediate, whichever is first.
+WallTime end_of(const Authority& authority);
 
 // The names that the constraints of an intermediate permit, each with all names below it.
 std::vector<std::string> permitted_names(const X509* intermediate);

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -60,14 +61,23 @@ CertificateHandle try_certificate(const std::filesystem::path& file) {
   return certificate ? *std::move(certificate) : nullptr;
 }
 
+// Seen by root, or by somebody else than the directory's owner, for whom it is a fault (fault_of_owner()).
+std::optional<AuthorityWarning> warning_of_owner(const std::filesystem::path& directory, const struct stat& folder) {
+  const auto file = files_in(directory).key;
+  struct stat key {};
+  const bool is_roots_alone = ::stat(file.c_str(), &key) == 0 && key.st_uid == 0 && (key.st_mode & 0077) == 0;
+  if (!is_roots_alone || folder.st_uid == 0) return std::nullopt;
+  return AuthorityWarning{fmt::format("{} is root's, and its directory user {}'s: a service of that user cannot read it",
+                                      file.string(), folder.st_uid),
+                          fmt::format("`chown --reference={} {}`", directory.string(), file.string())};
+}
+
 std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const std::filesystem::path& directory, WallTime now,
                                              std::string_view init_command) {
   std::vector<AuthorityWarning> warnings;
-  const auto left = facts.intermediate ? facts.intermediate->until - now : Duration::max();
-  if (left < kDaysMin) {
-    warnings.push_back({fmt::format("{} is valid for {} more days", files_in(directory).root.string(),
-                                    std::chrono::floor<std::chrono::days>(left).count()),
-                        fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)});
+  if (facts.root && facts.intermediate) {
+    const WallTime until = std::min(facts.root->until, facts.intermediate->until);
+    if (auto warning = warning_of_end(directory, until, now, init_command)) warnings.push_back(*std::move(warning));
   }
   struct stat status {};
   const bool is_others_too = ::stat(directory.c_str(), &status) == 0 && (status.st_mode & 0022) != 0 &&
@@ -76,6 +86,7 @@ std::vector<AuthorityWarning> warnings_about(const AuthorityFacts& facts, const 
     warnings.push_back({fmt::format("others may write to {}, and put an authority of their own there", directory.string()),
                         fmt::format("`chmod go-w {}`", directory.string())});
   }
+  if (auto warning = warning_of_owner(directory, status)) warnings.push_back(*std::move(warning));
   return warnings;
 }
 
@@ -101,6 +112,22 @@ std::vector<CertificateFacts> facts_in(std::string_view pem) {
   return found;
 }
 
+std::optional<AuthorityWarning> warning_of_end(const std::filesystem::path& directory, WallTime until, WallTime now,
+                                               std::string_view init_command) {
+  const auto left = until - now;
+  if (left >= kDaysMin) return std::nullopt;
+  const std::string root = files_in(directory).root.string();
+  if (left <= Duration::zero()) {
+    return AuthorityWarning{fmt::format("{} has expired", root),
+                            fmt::format("`{} --force`, start the service anew, and let tools trust the new one", init_command)};
+  }
+  return AuthorityWarning{
+      fmt::format("{} is valid for {} more days", root, std::chrono::floor<std::chrono::days>(left).count()),
+      fmt::format("replace it without a gap: make another one beside it (`{} --directory ANOTHER`), let all tools trust both, "
+                  "then name that one in ca.directory (docs/install.md, \"Backups, and a new authority\")",
+                  init_command)};
+}
+
 AuthorityFacts look_at_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
                                  std::string_view init_command) {
   AuthorityFacts facts;
@@ -114,7 +141,8 @@ AuthorityFacts look_at_authority(const std::filesystem::path& directory, const s
   facts.intermediate = facts_of(intermediate.get());
   facts.warnings = warnings_about(facts, directory, now, init_command);
   facts.hosts = permitted_names(intermediate.get());
-  if (is_secret_of_another(files.key)) {
+  const std::string taken_away = fault_of_owner(directory);
+  if (taken_away.empty() && is_secret_of_another(files.key)) {
     facts.key = KeyState::OfAnotherUser;
   } else if (const auto key = load_key(directory, intermediate.get(), init_command)) {
     facts.key = KeyState::Good;

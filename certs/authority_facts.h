@@ -39,6 +39,10 @@ struct AuthorityWarning {
   std::string remedy;
 };
 
+// Nothing as long as it is valid for 30 more days. `until`: when the authority in the directory ends.
+std::optional<AuthorityWarning> warning_of_end(const std::filesystem::path& directory, WallTime until, WallTime now,
+                                               std::string_view init_command);
+
 // As much of the authority in a directory as could be read.
 struct AuthorityFacts {
   std::optional<CertificateFacts> root;

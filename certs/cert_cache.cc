@@ -40,8 +40,10 @@ Result<CertCache::Entry> CertCache::make_entry(std::string_view host, WallTime n
       SSL_CTX_add1_chain_cert(context->get(), intermediate) != 1) {
     return openssl_failure("preparing a TLS context");
   }
+  const WallTime until = not_after(leaf->get());
+  const bool is_last = until == end_of(minter_.authority());  // a new one would be valid no longer
   return Entry{std::string(host), std::shared_ptr<SSL_CTX>(context->release(), SSL_CTX_free), now,
-               not_after(leaf->get()) - std::chrono::days(1)};
+               is_last ? until : until - std::chrono::days(1)};
 }
 
 void CertCache::keep(Entry entry) {

@@ -3,7 +3,8 @@
 // Why: making a context costs about 80 µs, using a cached one nothing.
 // Invariants
 //   1. At most `contexts_max` are kept; the least recently used goes first. One in use stays alive until released.
-//   2. A context handed out is valid since an hour, and for a day at least, by the clock of now: also one that was set back.
+//   2. A context handed out is valid since an hour, and for a day at least or until the authority ends, by the clock of now:
+//      also one that was set back.
 // Threads   any. Two threads may mint for one host at once; one of the two contexts is kept, either is good.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "certs/certificate.h"
@@ -29,7 +30,9 @@ Result<CertificateHandle> LeafMinter::mint(std::string_view host, WallTime now) 
         ErrorKind::BadInput,
         fmt::format("the certificate authority may not sign for {}; a new one may: `armgate ca init --force`", host));
   }
-  const Validity validity{now - kClockSkew, now + kLeafLifetime};
+  // A tool that looks at nothing but the leaf must not find it good when its issuer is not any more.
+  const WallTime until = std::min<WallTime>(now + kLeafLifetime, end_of(authority_));
+  const Validity validity{std::min(now, until) - kClockSkew, until};
   return make_certificate({host.size() <= kCommonNameBytesMax ? std::string(host) : "armgate intercepted host",
                            validity,
                            {{NID_basic_constraints, "critical,CA:FALSE"},

@@ -20,7 +20,8 @@ class LeafMinter {
   // Makes the shared key.
   static Result<LeafMinter> make(Authority authority);
 
-  // A leaf for exactly `host` (SAN dNSName), valid from an hour ago (clients' clocks differ) for seven days.
+  // A leaf for exactly `host` (SAN dNSName), valid from an hour ago (clients' clocks differ) for seven days, or until the
+  // authority ends.
   // BadInput if `host` is no host name or the authority may not sign for it.
   Result<CertificateHandle> mint(std::string_view host, WallTime now) const;
 

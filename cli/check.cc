@@ -102,9 +102,13 @@ class Findings {
   void not_looked_at(std::string pointer, const std::string& why) {
     add(found_.notices, std::move(pointer), fmt::format("not looked at: {}; {}", why, kRunNeedsIt));
   }
+  void not_for_this_user(std::string pointer, const std::string& why) {
+    found_.is_partial = true;
+    not_looked_at(std::move(pointer), why);
+  }
   void obstacle(std::string pointer, const Obstacle& obstacle) {
     if (obstacle.is_of_user)
-      not_looked_at(std::move(pointer), obstacle.why + " for this user");
+      not_for_this_user(std::move(pointer), obstacle.why + " for this user");
     else
       fault(std::move(pointer), obstacle.why);
   }
@@ -136,13 +140,13 @@ void look_at_authority(const Config& config, WallTime now, Findings& findings) {
   }
   for (const auto& file : {files.root, files.intermediate}) {
     if (may(file, R_OK) || errno != EACCES) continue;
-    return findings.not_looked_at(kPointer, fmt::format("{} cannot be read by this user", file.string()));
+    return findings.not_for_this_user(kPointer, fmt::format("{} cannot be read by this user", file.string()));
   }
   auto facts = certs::look_at_authority(config.ca.directory, config.intercept, now, ca_init_command(config));
   if (!facts.fault.empty()) return findings.fault(kPointer, std::move(facts.fault));
   for (const auto& [text, remedy] : facts.warnings) findings.warning(kPointer, fmt::format("{}; {}", text, remedy));
   if (facts.key == certs::KeyState::OfAnotherUser) {
-    findings.not_looked_at(kPointer, fmt::format("{} is private to another user", files.key.string()));
+    findings.not_for_this_user(kPointer, fmt::format("{} is private to another user", files.key.string()));
   }
 }
 
@@ -177,7 +181,7 @@ void look_at_log_file(const std::string& file, Findings& findings) {
 template <class Load>
 void look_at_secret(const char* pointer, const fs::path& file, Load load, Findings& findings) {
   if (certs::is_secret_of_another(file))
-    return findings.not_looked_at(pointer, fmt::format("{} is private to another user", file.string()));
+    return findings.not_for_this_user(pointer, fmt::format("{} is private to another user", file.string()));
   if (const auto secret = load(file); !secret) findings.fault(pointer, secret.error().context);
 }
 
@@ -234,6 +238,14 @@ rules::FaultList warnings_about_options(const Config& config) {
   warn_if_open("/listen/proxy", config.listen.proxy, "may use it without a password, under any name");
   warn_if_open("/listen/tls", config.listen.tls, "may use it without a password, under any name");
   warn_if_open("/listen/admin", config.listen.admin, "sees which resources are written, and by whom");
+  const Config::Journal defaults;
+  const auto warn_if_idle = [&](const char* pointer, bool is_default) {
+    if (config.journal.file.empty() && !is_default)
+      warn(pointer, "has no effect without journal.file: nothing is recorded on disk");
+  };
+  warn_if_idle("/journal/durability", config.journal.durability == defaults.durability);
+  warn_if_idle("/journal/write_max", config.journal.write_max == defaults.write_max);
+  warn_if_idle("/journal/records_max", config.journal.records_max == defaults.records_max);
   if (const auto weak = weak_way_to_engine(config)) warn("/cluster/engine", *weak);
   return warnings;
 }

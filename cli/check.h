@@ -13,6 +13,7 @@ struct FileFindings {
   rules::FaultList faults;    // `armgate run` would not start
   rules::FaultList warnings;  // it would, but not for long, or not safely
   rules::FaultList notices;   // what could not be looked at here and now: it is still to be made, or is another user's
+  bool is_partial = false;    // something is another user's: what is in it is not known
 };
 
 // The start's own tests of files, as far as they change nothing. Another user than the service's may look, and before there

@@ -85,8 +85,9 @@ int check(const Asked& asked, const CliContext& context) {
     warning.message.insert(0, "warning: ");
     fmt::print(context.err, "{}\n", rules::to_text(warning));
   }
-  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_text(config), rules::to_text(config.mode),
-             config.listen.proxy, config.rules.size());
+  const char* const word = files.is_partial ? "good as far as this user may look" : "good";
+  fmt::print(context.out, "armgate: {}: {}; mode {}, proxy on {}, {} rules", source_text(config), word,
+             rules::to_text(config.mode), config.listen.proxy, config.rules.size());
   if (!warnings.empty()) fmt::print(context.out, ", {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
   fmt::print(context.out, "\n");
   return kExitDone;

@@ -112,6 +112,13 @@ int run(const Asked& asked, const CliContext& context) {
 int ca_init(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
+  // Only of a file it is sure that a service goes by it.
+  if (!asked.ca_directory.empty() && !config->source.empty()) {
+    Asked without = asked;
+    without.ca_directory.clear();
+    const std::string in_force = load_with_flags(without, context, RuleFiles::Leave).config.ca.directory;
+    if (auto made = make_directory_like(config->ca.directory, in_force); !made) return fail(context, made.error());
+  }
   const auto overwrite = asked.force ? certs::Overwrite::Force : certs::Overwrite::Refuse;
   const auto root = init_authority(*config, context.wall, overwrite);
   if (!root) return fail(context, root.error());
@@ -358,7 +365,7 @@ int env(const Asked& asked, const CliContext& context) {
                                                        {"json", Shell::Json}};
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
-  context.err << other_proxy_notice(context.environment);
+  context.err << other_proxy_notice(context.environment) << notice_of_end(*config, *root, context.wall);
   if (!context.somebody_listens(proxy)) {
     fmt::print(context.err, "armgate: nobody answers at {} yet, and until then no HTTPS call of this shell works; start `{}`\n",
                proxy, config->source.empty() ? "armgate run" : "armgate run --config " + config->source);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "certs/authority_facts.h"
 #include "certs/secret_file.h"
 
 namespace armgate {
@@ -40,10 +42,33 @@ Result<fs::path> init_authority(const Config& config, WallTime wall, certs::Over
   return certs::files_in(config.ca.directory).root;
 }
 
+Result<void> make_directory_like(const fs::path& directory, const fs::path& in_force) {
+  struct stat like {};
+  if (is_there(directory) || ::stat(in_force.c_str(), &like) != 0) return {};
+  if (auto made = certs::make_private_directory(directory); !made) return made;
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const bool is_given = fd >= 0 && (::geteuid() != 0 || ::fchown(fd, like.st_uid, like.st_gid) == 0);
+  const bool is_made = is_given && ::fchmod(fd, 0700 | (like.st_mode & 0055)) == 0;
+  const int why = errno;
+  if (fd >= 0) ::close(fd);
+  if (is_made) return {};
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("cannot make {} as {} is: {}", directory.string(), in_force.string(), std::strerror(why)));
+}
+
 Result<fs::path> find_authority(const Config& config, std::string_view init_command) {
   auto root = certs::files_in(config.ca.directory).root;
   if (auto there = certs::check_presence(root, init_command); !there) return std::move(there).error();
   return root;
+}
+
+std::string notice_of_end(const Config& config, const fs::path& root, WallTime wall) {
+  const auto text = certs::read_file(root);
+  if (!text) return {};
+  const auto certificates = certs::facts_in(*text);
+  if (certificates.empty()) return {};
+  const auto warning = certs::warning_of_end(config.ca.directory, certificates.front().until, wall, ca_init_command(config));
+  return warning ? fmt::format("armgate: {}; {}\n", warning->text, warning->remedy) : std::string();
 }
 
 Result<fs::path> bundle_directory(const Config& config, const fs::path& home) {

@@ -28,8 +28,15 @@ class AuthorityLock {
 // A new authority in the configured directory; the certificate that tools must trust.
 Result<std::filesystem::path> init_authority(const Config& config, WallTime wall, certs::Overwrite overwrite);
 
+// Makes `directory`, unless it is there, as the one in force is, if that is there: with the same mode for others, so that tools
+// reach what is in it, and of the same user if root makes it.
+Result<void> make_directory_like(const std::filesystem::path& directory, const std::filesystem::path& in_force);
+
 // The certificate that tools must trust. BadInput, with the remedy, if there is none.
 Result<std::filesystem::path> find_authority(const Config& config, std::string_view init_command);
+
+// What to say, in a line, of the certificate `root` of this configuration's authority if its end is near or past; else empty.
+std::string notice_of_end(const Config& config, const std::filesystem::path& root, WallTime wall);
 
 // Where `env` keeps files of certificates: beside the authority, or below `home` if the authority is another user's.
 Result<std::filesystem::path> bundle_directory(const Config& config, const std::filesystem::path& home);

@@ -13,9 +13,8 @@
 #include "json/readable_part.h"
 #include "proxy/config/clouds.h"
 #include "proxy/config/option_table.h"
-#include "proxy/config/proxy_url.h"
 #include "proxy/config/rule_documents.h"
-#include "proxy/net/upstream/host_pattern.h"
+#include "proxy/config/together.h"
 #include "rules/file/rule_file.h"
 
 namespace armgate {
@@ -64,101 +63,6 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
     else
       in_place(path);
   }
-}
-
-struct Address {
-  std::string host;
-  std::string port;
-};
-
-Address split(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
-// Whether one of them can be had only without the other. "[::]" takes IPv4 in as well (net.ipv6.bindv6only is 0 unless set).
-bool is_same_place(const std::string& one_text, const std::string& other_text) {
-  const Address one = split(one_text);
-  const Address other = split(other_text);
-  if (one.port != other.port || one.port == "0") return false;
-  const auto takes_in = [](const Address& all, const Address& single) {
-    return all.host == "[::]" || (all.host == "0.0.0.0" && !single.host.starts_with('['));
-  };
-  return one.host == other.host || takes_in(one, other) || takes_in(other, one);
-}
-
-// Complains of options that do not go together, unless one of them is wrong by itself: then its default stands in its place.
-class Together {
- public:
-  Together(const Config& config, const rules::JsonPositions& positions, FaultList& faults)
-      : config_(config), positions_(positions), faults_(faults), before_(faults) {}
-
-  void require(bool good, const std::string& pointer, const std::string& other, std::string message) {
-    if (good || is_wrong(pointer) || is_wrong(other)) return;
-    faults_.push_back({config_.source, positions_.line_of(pointer), pointer, std::move(message)});
-  }
-
- private:
-  // By itself, or something in it or around it.
-  bool is_wrong(const std::string& pointer) const {
-    const auto is_within = [](const std::string& inner, const std::string& outer) {
-      return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
-    };
-    return std::any_of(before_.begin(), before_.end(), [&](const rules::Fault& fault) {
-      return is_within(fault.pointer, pointer) || is_within(pointer, fault.pointer);
-    });
-  }
-
-  const Config& config_;
-  const rules::JsonPositions& positions_;
-  FaultList& faults_;
-  const FaultList before_;
-};
-
-void check_parent(const Config& config, Together& together) {
-  constexpr const char* kProxy = "/upstream/proxy";
-  constexpr const char* kPassword = "/upstream/proxy_password_file";
-  const auto parent = parse_proxy_url(config.upstream.proxy);
-  if (!parent) {
-    return together.require(config.upstream.proxy_password_file.empty(), kPassword, kProxy,
-                            "belongs to no proxy: name one in /upstream/proxy");
-  }
-  together.require(!is_own_listener(config, parent->place()), kProxy, "/listen",
-                   "is where armgate itself listens; name the proxy through which this network is left");
-  together.require(!parent->user.empty() || config.upstream.proxy_password_file.empty(), kPassword, kProxy,
-                   "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
-}
-
-// What no single option's bounds can say.
-void check_together(const Config& config, Together& together) {
-  const auto require_most = [&](bool good, const char* pointer, const char* other, const char* kind) {
-    together.require(good, pointer, other, fmt::format("is {} than {}; lower it or raise the other", kind, other));
-  };
-  require_most(config.queue.waiters_per_key <= config.queue.waiters_total, "/queue/waiters_per_key", "/queue/waiters_total",
-               "more");
-  require_most(config.history.client_bytes <= config.history.total_bytes, "/history/client_bytes", "/history/total_bytes",
-               "more");
-  require_most(config.history.think_max <= config.history.observation_age, "/history/think_max", "/history/observation_age",
-               "longer");
-  require_most(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes", "/limits/head_bytes", "more");
-  require_most(config.limits.request_body_bytes <= config.limits.request_bodies_total, "/limits/request_body_bytes",
-               "/limits/request_bodies_total", "more");
-  const auto require_own_place = [&](const std::string& listener, const char* pointer, const std::string& other,
-                                     const char* name) {
-    const bool differ = listener.empty() || other.empty() || !is_same_place(listener, other);
-    together.require(differ, pointer, name, fmt::format("is the place of {} too; give it a port of its own", name));
-  };
-  require_own_place(config.listen.tls, "/listen/tls", config.listen.proxy, "/listen/proxy");
-  require_own_place(config.listen.admin, "/listen/admin", config.listen.proxy, "/listen/proxy");
-  require_own_place(config.listen.admin, "/listen/admin", config.listen.tls, "/listen/tls");
-  for (const auto& [host, given] : config.hosts) {
-    if (given.ca_file.empty() || net::matches_host(host, config.intercept)) continue;
-    together.require(
-        false, fmt::format("/hosts/{}/ca_file", host), "/intercept",
-        "is of no use: /intercept does not cover this host, so its certificate is for its clients to verify; add the "
-        "host to /intercept, correct its name, or leave this out");
-  }
-  check_parent(config, together);
 }
 
 // By other names too, if both are there.
@@ -320,13 +224,6 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
 }
 
 }  // namespace
-
-bool is_own_listener(const Config& config, const std::string& address) {
-  const auto is_there = [&address](const std::string& listener) {
-    return !listener.empty() && is_same_place(listener, address);
-  };
-  return is_there(config.listen.proxy) || is_there(config.listen.tls) || is_there(config.listen.admin);
-}
 
 std::string source_text(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
 

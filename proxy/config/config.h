@@ -207,7 +207,7 @@ struct LoadedConfig {
 // Where it was read from, for people: the file, or "the built-in defaults".
 std::string source_text(const Config& config);
 
-// Whether "host:port" is where this configuration listens.
+// Whether "host:port" is where this configuration listens. A name is taken for another machine's.
 bool is_own_listener(const Config& config, const std::string& address);
 
 // What makes the certificate authority of this configuration: "armgate ca init --config FILE".

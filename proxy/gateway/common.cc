@@ -5,6 +5,7 @@
 #include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/options.h"
+#include "proxy/gateway/parent.h"
 #include "proxy/gateway/records.h"
 #include "proxy/net/client/body_room.h"
 
@@ -14,6 +15,7 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
                              std::unique_ptr<Log> log_, certs::LeafMinter minter)
     : config(std::move(settings)),
       parent(std::move(behind)),
+      mark(parent ? parent->mark : fresh_mark()),
       log(std::move(log_)),
       clock_kept(std::move(records.clock)),
       clock(*clock_kept),
@@ -52,6 +54,7 @@ ServiceState GatewayCommon::state() const {
           .older_rules = shared.rules.draining(),
           .config = config.source,
           .started = started,
+          .authority_until = certs::end_of(cert_cache.authority()),
           .up = clock.now() - began,
           .draining = draining,
           .apart = cluster && cluster->is_apart(),

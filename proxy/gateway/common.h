@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "certs/cert_cache.h"
@@ -37,6 +38,7 @@ struct GatewayCommon {
 
   const Config config;
   const std::optional<net::ParentProxy> parent;
+  const std::string mark;  // of this process, by which it knows again what it has sent itself
   std::unique_ptr<Log> log;
   const std::unique_ptr<RealClock> clock_kept;
   RealClock& clock;

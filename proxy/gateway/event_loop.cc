@@ -26,8 +26,9 @@ Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
   auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
   if (!interceptor) return std::move(interceptor).error();
   interceptor_ = *std::move(interceptor);
-  auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), upstream_options(common_.config, common_.parent),
-                                          arm_names_.as_resolve());
+  net::UpstreamOptions to_arm = upstream_options(common_.config, common_.parent);
+  to_arm.via = "1.1 " + common_.mark;
+  auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), std::move(to_arm), arm_names_.as_resolve());
   if (!upstream) return std::move(upstream).error();
   upstream_ = *std::move(upstream);
   watch_ = std::make_unique<UpstreamWatch>(*upstream_);
@@ -121,7 +122,7 @@ Result<std::unique_ptr<net::ProxyServer>> EventLoop::open_server(net::ServerOpti
 
 Result<uint16_t> EventLoop::open_listener(net::ServerOptions options) {
   options.connections_max = common_.connections_max;
-  if (common_.parent) options.connect.own_mark = common_.parent->mark;
+  options.connect.own_mark = options.session.own_mark = common_.mark;
   const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
   auto server = open_server(std::move(options), serve, common_.connections, common_.bodies.get());
   if (!server) return std::move(server).error();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "certs/authority.h"
+#include "certs/authority_facts.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
@@ -144,6 +145,17 @@ void Gateway::sample() {
   common_->timeline.add({tally(), all.requests.waited, all.upstream, common_->shared.locks.counts().waiting});
   next_sample_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + Timeline::kEvery, [this] { sample(); });
 }
+// All tools stop at the same moment when it is over, and nobody runs `armgate doctor` where all is well.
+void Gateway::remind_of_end() {
+  const Config& config = common_->config;
+  const auto warning = certs::warning_of_end(config.ca.directory, certs::end_of(common_->cert_cache.authority()),
+                                             common_->clock.wall(), ca_init_command(config));
+  if (warning) {
+    common_->log_line(LogLevel::Warning, "authority-ends", {{"text", fmt::format("{}; {}", warning->text, warning->remedy)}});
+  }
+  next_reminder_ =
+      common_->clock.call_at(io().get_executor(), common_->clock.now() + std::chrono::days(1), [this] { remind_of_end(); });
+}
 Log& Gateway::log() { return *common_->log; }
 boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 
@@ -159,6 +171,7 @@ void Gateway::note_refused_reload() { common_->reload_good = false; }
 
 void Gateway::run() {
   if (ports_.admin != 0) sample();
+  remind_of_end();
   for (auto& loop : loops_) loop->start();
   std::vector<std::thread> others;
   for (size_t i = 1; i < loops_.size(); ++i) {
@@ -221,6 +234,7 @@ void Gateway::stop(std::string_view why) {
   last_call_.reset();
   limit_.reset();
   next_sample_.reset();
+  next_reminder_.reset();
   for (auto& loop : loops_) loop->stop();
 }
 

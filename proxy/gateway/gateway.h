@@ -73,7 +73,8 @@ class Gateway {
   Result<std::string> history(size_t most, const std::string& resource, WhichWrites which) const;
   struct Counted;
   Counted counted() const;
-  void sample();  // at the counters, for the timeline; and again after a while
+  void sample();         // at the counters, for the timeline; and again after a while
+  void remind_of_end();  // of the authority, if it is near; and again after a day
 
   std::unique_ptr<GatewayCommon> common_;
   const std::unique_ptr<const Admin> admin_;
@@ -85,6 +86,7 @@ class Gateway {
   std::unique_ptr<TimerHandle> last_call_;
   std::unique_ptr<TimerHandle> limit_;
   std::unique_ptr<TimerHandle> next_sample_;
+  std::unique_ptr<TimerHandle> next_reminder_;
   size_t drained_ = 0;
   bool stopped_ = false;
 };

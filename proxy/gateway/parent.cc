@@ -59,8 +59,7 @@ net::ParentProxy made_of(const ProxyLocation& location, std::string_view named_b
   if (!location.user.empty()) parent.credentials = location.user + ":" + location.password;
   parent.named_by = named_by;
   parent.exceptions = net::NoProxy(exceptions);
-  const HashKey random = random_hash_key();
-  parent.mark = fmt::format("armgate-{:016x}{:016x}", random.first, random.second);
+  parent.mark = fresh_mark();
   return parent;
 }
 
@@ -79,6 +78,11 @@ std::string adopt_environment_proxy(Config& config, const Environment& environme
   if (!location) return fmt::format("armgate: {} {}; armgate connects directly\n", found.variable, location.error().context);
   config.environment_proxy = {found.variable, found.value, exceptions_in(environment)};
   return say(fmt::format("armgate connects through that proxy, {}", location->address()));
+}
+
+std::string fresh_mark() {
+  const HashKey random = random_hash_key();
+  return fmt::format("armgate-{:016x}{:016x}", random.first, random.second);
 }
 
 std::string fault_of_proxy(const Config& config, const Environment& environment) {

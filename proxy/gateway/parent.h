@@ -19,6 +19,9 @@ namespace armgate {
 // nothing to say.
 std::string adopt_environment_proxy(Config& config, const Environment& environment);
 
+// What tells this process from all others, to itself: in the Via of what it sends (RFC 9110 §7.6.3).
+std::string fresh_mark();
+
 // What is wrong with the configured proxy in this environment; empty if nothing is.
 std::string fault_of_proxy(const Config& config, const Environment& environment);
 

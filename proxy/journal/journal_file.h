@@ -37,7 +37,7 @@ class JournalFile {
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
   // Whether open() would take what is in the file, which is there; nothing is changed.
   static Result<void> check(const std::filesystem::path& file);
-  // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
+  // For people who ask, also while a gateway has it open, and of an earlier schema. Only newest() and state_of() may be called.
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
 
   // Why open() refuses a device or a pipe, or a file of another user that others can read, and the remedy.
@@ -90,9 +90,9 @@ class JournalFile {
   static Result<FileLock> lock(const std::filesystem::path& file);
   static Result<FileLock> claim(const std::filesystem::path& file);
 
-  enum class Former { Taken, Refused };  // a file of an earlier version
-  Result<void> attach(const std::filesystem::path& file, Database::Access access, Former former);
-  Result<void> identify(const std::filesystem::path& file, Former former);
+  Result<void> attach(const std::filesystem::path& file, Database::Access access);
+  Result<void> identify(const std::filesystem::path& file);
+  Result<void> show_former();
   Result<void> look_for_damage(const std::filesystem::path& file);  // in a file that is not too large for that
   Result<void> make_schema(HashKey fresh_key);
   Result<void> prove_writable();

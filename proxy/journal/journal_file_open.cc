@@ -118,7 +118,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   auto claimed = claim(file);
   if (!claimed) return std::move(claimed).error();
   journal.file_claim_ = *std::move(claimed);
-  if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
+  if (auto known = journal.attach(file, Database::Access::Write); !known) return std::move(known).error();
   if (auto whole = journal.look_for_damage(file); !whole) return std::move(whole).error();
   const std::string settings = fmt::format(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
@@ -138,25 +138,37 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
 
 Result<void> JournalFile::check(const std::filesystem::path& file) {
   JournalFile journal;
-  if (auto known = journal.attach(file, Database::Access::Read, Former::Taken); !known) return known;
+  if (auto known = journal.attach(file, Database::Access::Read); !known) return known;
   if (auto whole = journal.look_for_damage(file); !whole || journal.is_new_) return whole;
   return journal.read_key(file);
 }
 
 Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
   JournalFile journal;
-  if (auto known = journal.attach(file, Database::Access::Read, Former::Refused); !known) return std::move(known).error();
+  if (auto known = journal.attach(file, Database::Access::Read); !known) return std::move(known).error();
+  if (auto shown = journal.show_former(); !shown) return std::move(shown).error();
   return journal;
 }
 
-Result<void> JournalFile::attach(const std::filesystem::path& file, Database::Access access, Former former) {
+// Of an earlier schema, which the next start brings to this one: before that people are shown it as if it were. The views are
+// this reader's own; the file stays as it is.
+Result<void> JournalFile::show_former() {
+  if (former_schema_ == 0) return {};
+  std::string lacks;
+  for (int64_t schema = former_schema_; schema < kSchemaVersion; ++schema) lacks += kLacks[schema - 1];
+  std::string views = "PRAGMA temp_store = MEMORY; CREATE TEMP VIEW writes AS SELECT *" + lacks + " FROM main.writes; ";
+  if (former_schema_ < kStatesSince) views += "CREATE TEMP TABLE states (resource, state, since);";
+  return database_->run(views);
+}
+
+Result<void> JournalFile::attach(const std::filesystem::path& file, Database::Access access) {
   auto database = Database::open(file, access);
   if (!database) return std::move(database).error();
   database_ = *std::move(database);
-  return identify(file, former);
+  return identify(file);
 }
 
-Result<void> JournalFile::identify(const std::filesystem::path& file, Former former) {
+Result<void> JournalFile::identify(const std::filesystem::path& file) {
   const auto application = database_->number("PRAGMA application_id");
   const auto version = database_->number("PRAGMA user_version");
   const auto tables = database_->number("SELECT count(*) FROM sqlite_master");
@@ -165,7 +177,7 @@ Result<void> JournalFile::identify(const std::filesystem::path& file, Former for
   if (!tables) return tables.error();
   is_new_ = *tables == 0;
   const bool is_former = *application == kApplicationId && *version >= 1 && *version < kSchemaVersion;
-  if (is_former && former == Former::Taken) {
+  if (is_former) {
     former_schema_ = *version;
     return {};
   }

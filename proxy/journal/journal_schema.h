@@ -1,7 +1,7 @@
 // journal_schema.h – the tables of the journal file, how those of earlier versions are brought to them, and the longer
 // commands.
 //
-// Invariant  a file of any earlier schema can be opened: what its writes lack is not known of them.
+// Invariant  a file of any earlier schema can be opened and read: what its writes lack is not known of them.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,13 @@ inline constexpr const char* kUpgrades[kSchemaVersion - 1] = {
     "BEGIN; ALTER TABLE writes ADD COLUMN named TEXT; ALTER TABLE writes ADD COLUMN first_sent INTEGER; "
     "ALTER TABLE writes ADD COLUMN answer_etag TEXT; ALTER TABLE writes ADD COLUMN replays INTEGER; "
     "ALTER TABLE writes ADD COLUMN owned TEXT; PRAGMA user_version = 5; COMMIT;"};
+
+// What the writes of a schema lack in comparison with the next one, as columns of a view.
+inline constexpr const char* kLacks[kSchemaVersion - 1] = {
+    ", NULL AS given_up", ", NULL AS merged",
+    ", NULL AS tool, NULL AS touched, NULL AS result, NULL AS error_code, NULL AS message_code",
+    ", NULL AS named, NULL AS first_sent, NULL AS answer_etag, NULL AS replays, NULL AS owned"};
+inline constexpr int64_t kStatesSince = 4;  // the schema that began with that table
 
 // ---- the longer commands
 

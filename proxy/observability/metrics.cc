@@ -63,6 +63,9 @@ void add_state(Families& families, const ServiceState& state) {
                  {{"version", ARMGATE_VERSION}, {"mode", std::string(rules::to_text(state.mode))}});
   families.gauge("armgate_start_time_seconds", "When the service was started, since 1970.",
                  std::chrono::duration<double>(state.started.time_since_epoch()).count());
+  families.gauge("armgate_authority_expires_timestamp_seconds",
+                 "When the authority ends that it signs with, since 1970: no tool trusts its certificates any more.",
+                 std::chrono::duration<double>(state.authority_until.time_since_epoch()).count());
   families.gauge("armgate_ready",
                  "1 while new requests are taken, 0 while the service ends or, in a cluster, nothing can be recorded.",
                  state.is_ready() ? 1 : 0);

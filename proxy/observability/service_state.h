@@ -36,6 +36,7 @@ struct ServiceState {
   size_t older_rules = 0;  // sets of before a reload that still count beside them
   std::string config;      // the file; empty: the built-in defaults
   WallTime started{};
+  WallTime authority_until{};  // when the authority ends that it signs with
   Duration up{};
   bool draining = false;
   bool apart = false;      // of a cluster whose others take it for dead, as nothing can be recorded

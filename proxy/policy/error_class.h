@@ -33,7 +33,7 @@ ErrorFacts classify_error(const rules::ErrorTable& table, const arm::ResponseHea
                           rules::OwnPrecondition own, WallTime now);
 
 // Answers that do not tell whether a write took effect (observed: ServerTimeout with 503, GatewayTimeout, OperationTimedOut and
-// internal errors). What is not implemented (501) has had none.
-inline bool may_have_had_effect(int status) { return status == 408 || (status >= 500 && status != 501); }
+// internal errors). What is not implemented (501) has had none, nor what went in a circle (508, of an armgate on the way).
+inline bool may_have_had_effect(int status) { return status == 408 || (status >= 500 && status != 501 && status != 508); }
 
 }  // namespace armgate::policy

@@ -15,7 +15,8 @@
 
 namespace armgate {
 
-inline constexpr int kNotImplemented = 501;  // nor will it be at the next try
+// Nor will it be otherwise at the next try: what is not implemented, and a way that leads back to armgate.
+inline bool is_settled(int status) { return status == 501 || status == 508; }
 
 struct SeenState {
   arm::ResponseHead head;
@@ -27,7 +28,7 @@ struct SeenState {
   bool exists() const { return head.status == 200; }
   bool absent() const { return head.status == 404 && !is_hidden; }
   // 408, 429 or 5xx: it says nothing about the resource, nor about its reader.
-  bool is_refused_for_now() const { return head.status != kNotImplemented && arm::asks_for_another_try(head.status); }
+  bool is_refused_for_now() const { return !is_settled(head.status) && arm::asks_for_another_try(head.status); }
 };
 
 // How armgate reads: by GET, or by POST where only that shows the state.

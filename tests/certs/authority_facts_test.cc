@@ -65,7 +65,13 @@ TEST_F(FactsOfAuthority, WarnOfAnEndThatIsNearAndOfOthersWhoMayWrite) {
   const auto ends = look(until - std::chrono::days(3)).warnings;
   ASSERT_THAT(ends, SizeIs(1));
   EXPECT_THAT(ends[0].text, HasSubstr("ca.pem is valid for 3 more days"));
-  EXPECT_THAT(ends[0].remedy, HasSubstr("`armgate ca init --force`"));
+  EXPECT_THAT(ends[0].remedy, HasSubstr("without a gap: make another one beside it (`armgate ca init --directory ANOTHER`)"));
+  EXPECT_EQ(ends[0].remedy.find("--force"), std::string::npos) << "that is the gap";
+  const auto of_end = [&](std::chrono::seconds left) { return warning_of_end(home_, until, until - left, "armgate ca init"); };
+  EXPECT_FALSE(of_end(std::chrono::days(30)));
+  EXPECT_TRUE(of_end(std::chrono::days(30) - std::chrono::seconds(1)));
+  EXPECT_THAT(of_end(std::chrono::seconds(0))->text, HasSubstr("ca.pem has expired"));
+  EXPECT_THAT(of_end(std::chrono::seconds(0))->remedy, HasSubstr("`armgate ca init --force`"));
   ::chmod(home_.c_str(), 0770);
   const auto open = look();
   EXPECT_EQ(open.fault, "");
@@ -110,6 +116,16 @@ TEST_F(FactsOfAuthority, APrivateKeyOfAnotherUserIsNoFault) {
   facts = look();
   EXPECT_EQ(facts.key, KeyState::Refused);
   EXPECT_THAT(facts.fault, HasSubstr("chmod 600"));
+}
+
+TEST_F(FactsOfAuthority, WarnOfAKeyThatTheServicesUserCannotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(home_.c_str(), 65534, 65534), 0);
+  const auto facts = look();
+  EXPECT_EQ(facts.fault, "");
+  ASSERT_THAT(facts.warnings, SizeIs(1));
+  EXPECT_THAT(facts.warnings[0].text, HasSubstr("a service of that user cannot read it"));
+  EXPECT_EQ(facts.warnings[0].remedy, "`chown --reference=" + home_.string() + " " + files_.key.string() + "`");
 }
 
 TEST_F(FactsOfAuthority, EveryCertificateOfABundleIsFoundBetweenWhatIsNone) {

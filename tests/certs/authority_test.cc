@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cert_test_support.h"
 
@@ -63,6 +65,49 @@ TEST_F(AuthorityOnDisk, IsNotOverwrittenUnlessForced) {
   auto loaded = load_authority(home_, kHosts, kNow);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(X509_cmp(loaded->root.get(), other->root.get()), 0);
+}
+
+TEST_F(AuthorityOnDisk, StaysItsOwnersWhenRootReplacesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto files = files_in(home_);
+  const auto owner_of = [](const std::filesystem::path& file) {
+    struct stat status {};
+    ::stat(file.c_str(), &status);
+    return std::pair(status.st_uid, status.st_gid);
+  };
+  const auto replace = [&] { return save_authority(*make_authority(kHosts, kNow), home_, Overwrite::Force).ok(); };
+  ASSERT_EQ(::chown(files.key.c_str(), 65533, 65532), 0);
+  ASSERT_TRUE(replace());
+  for (const auto& file : {files.root, files.intermediate, files.key})
+    EXPECT_EQ(owner_of(file), std::pair(65533u, 65532u)) << file;
+  EXPECT_EQ(mode_of(files.key), 0600u);
+
+  std::filesystem::remove(files.key);
+  ASSERT_EQ(::chown(home_.c_str(), 65531, 65530), 0);
+  ASSERT_TRUE(replace());
+  EXPECT_EQ(owner_of(files.key), std::pair(65531u, 65530u)) << "there was no key: the directory's owner's";
+
+  ASSERT_EQ(::chown(files.key.c_str(), 0, 2000), 0);
+  ::chmod(files.key.c_str(), 0440);
+  ASSERT_TRUE(replace());
+  EXPECT_EQ(owner_of(files.key), std::pair(0u, 2000u)) << "root's, for one group to read";
+  EXPECT_EQ(mode_of(files.key), 0640u);
+}
+
+TEST_F(AuthorityOnDisk, ThatRootTookAwaySaysHowToHandItBack) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ::chmod(directory_.path().c_str(), 0711);
+  ASSERT_EQ(::chown(home_.c_str(), 65532, 65532), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65532) != 0 || ::setuid(65532) != 0) ::_exit(3);
+    const std::string why = refusal();
+    ::_exit(why.find("`sudo chown 65532:65532 " + files_in(home_).key.string() + "`") != why.npos ? 0 : 1);
+  }
+  int ended = 0;
+  ::waitpid(child, &ended, 0);
+  EXPECT_EQ(WEXITSTATUS(ended), 0);
+  EXPECT_EQ(refusal(), "loaded") << "root can read what is root's";
 }
 
 TEST_F(AuthorityOnDisk, RefusesAKeyThatOthersCanRead) {

@@ -48,6 +48,13 @@ TEST(CertCache, MintsAgainWhenADayIsLeft) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
+TEST(CertCache, MintsNoneAnewThatWouldBeValidNoLonger) {
+  CertCache cache = make_cache(2);
+  const WallTime end = end_of(cache.authority());
+  const auto last = *cache.context_for(host(1), end - std::chrono::days(2));
+  EXPECT_EQ(last, *cache.context_for(host(1), end - std::chrono::seconds(1)));
+}
+
 TEST(CertCache, MintsAgainWhenTheClockWasSetBack) {
   CertCache cache = make_cache(2);
   auto first = *cache.context_for(host(1), kNow + std::chrono::hours(2));

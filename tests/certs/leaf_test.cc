@@ -68,6 +68,16 @@ TEST_F(Leaf, LivesForAWeekFromAnHourAgo) {
   EXPECT_EQ(not_after(leaf->get()), kNow + std::chrono::days(7));
 }
 
+TEST_F(Leaf, EndsWithItsAuthority) {
+  const WallTime end = end_of(minter_.authority());
+  EXPECT_EQ(end, kNow + std::chrono::days(3650));
+  const auto last = minter_.mint("management.azure.com", end - std::chrono::days(2));
+  EXPECT_EQ(not_after(last->get()), end);
+  const auto late = minter_.mint("management.azure.com", end + std::chrono::days(2));
+  EXPECT_EQ(not_after(late->get()), end);
+  EXPECT_LT(not_before(late->get()), end);
+}
+
 TEST_F(Leaf, HasAFullRandomSerial) {
   auto one = minter_.mint("management.azure.com", kNow);
   auto two = minter_.mint("management.azure.com", kNow);

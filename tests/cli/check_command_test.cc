@@ -1,5 +1,6 @@
 // Goal: `armgate check` names everything at once. Method: configurations with several things wrong in them.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "json/tree.h"
 #include "tests/cli/fixture.h"
@@ -89,6 +90,14 @@ TEST_F(CheckCommand, WarnsIfNothingIsProtectedOrStrangersMayCome) {
   EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /listen/admin: warning: 0.0.0.0:9478 is not on loopback"));
 }
 
+TEST_F(CheckCommand, WarnsOfAJournalsOptionsWithoutAJournal) {
+  const auto file = directory.write("a.json", R"({"journal": {"durability": "power", "records_max": 5000}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr(": /journal/durability: warning: has no effect without journal.file"));
+  EXPECT_THAT(err.str(), HasSubstr(": /journal/records_max: warning: has no effect without journal.file"));
+  EXPECT_THAT(out.str(), HasSubstr(", 2 warnings\n"));
+}
+
 TEST_F(CheckCommand, WarnsIfTheRulesThatCameWithArmgateWereLeftOut) {
   directory.write("mine.json",
                   R"({"rules": [{"name": "groups", "match": {"types": ["Microsoft.Resources/resourceGroups"]}}]})");
@@ -126,6 +135,17 @@ TEST_F(CheckCommand, SaysInOneLineThatAConfigurationIsGood) {
   EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
   EXPECT_EQ(out.str(), line);
   EXPECT_THAT(err.str(), IsEmpty());
+}
+
+TEST_F(CheckCommand, SaysOfWhatIsAnothersThatItDidNotLook) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  const auto ca = file.parent_path() / "ca";
+  ASSERT_EQ(::chown((ca / "intermediate.key").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr(": good as far as this user may look; mode protect"));
+  EXPECT_THAT(err.str(), HasSubstr("not looked at: " + (ca / "intermediate.key").string() + " is private to another user"));
 }
 
 TEST_F(CheckCommand, TellsProgramsTheSame) {

@@ -185,7 +185,8 @@ TEST_F(CheckOfTheAuthority, AnEndThatIsNearAndOthersWhoMayWriteAreWarnings) {
   EXPECT_THAT(found.faults, IsEmpty());
   ASSERT_THAT(found.warnings, SizeIs(2));
   EXPECT_EQ(found.warnings[0].pointer, "/ca/directory");
-  EXPECT_THAT(found.warnings[0].message, HasSubstr("more days; `armgate ca init --config a.json --force`"));
+  EXPECT_THAT(found.warnings[0].message, HasSubstr("more days; replace it without a gap: make another one beside it "
+                                                   "(`armgate ca init --config a.json --directory ANOTHER`)"));
   EXPECT_THAT(found.warnings[1].message, HasSubstr("`chmod go-w " + config_.ca.directory + "`"));
 }
 

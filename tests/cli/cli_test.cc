@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "cli/ca/authority.h"
 #include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "tests/cli/fixture.h"
@@ -278,6 +281,16 @@ TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
   EXPECT_THAT(err.str(), HasSubstr("nobody answers at 127.0.0.1:1234 yet"));
   EXPECT_THAT(err.str(), HasSubstr("start `armgate run --config " + file.string() + "`"));
 
+  EXPECT_THAT(err.str(), Not(HasSubstr("more days")));
+
+  const auto old = directory.write("old.json", R"({"listen": {"proxy": "127.0.0.1:1234"}, "ca": {"directory": "old"}})");
+  Config config;
+  config.ca.directory = (directory.path() / "old").string();
+  ASSERT_TRUE(init_authority(config, kNow - std::chrono::days(3640), certs::Overwrite::Refuse).ok());
+  EXPECT_EQ(run({"env", "--config", old.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("ca.pem is valid for 10 more days; replace it without a gap"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("more days"))) << "a shell runs that";
+
   const auto anywhere = directory.write("b.json", R"({"listen": {"proxy": "127.0.0.1:0"}, "ca": {"directory": "ca"}})");
   EXPECT_EQ(run({"env", "--config", anywhere.string()}), kExitBadInput);
   EXPECT_THAT(err.str(), HasSubstr("listen.proxy has port 0"));
@@ -299,6 +312,26 @@ TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
   EXPECT_THAT(err.str(), AllOf(HasSubstr(place), HasSubstr("can be used as it is: `armgate ca path`")));
   EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
   EXPECT_THAT(err.str(), HasSubstr("start it anew"));
+}
+
+TEST_F(Cli, TheNextAuthorityIsReachedAsTheOneInForce) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  const auto next = (directory.path() / "ca-new").string();
+  const auto mode_of = [](const std::string& place) { return std::filesystem::status(place).permissions(); };
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(mode_of(directory.path() / "ca"), std::filesystem::perms(0700));
+  std::filesystem::permissions(directory.path() / "ca", std::filesystem::perms(0711));
+  const uid_t owner = ::geteuid() == 0 ? 65534 : ::geteuid();
+  ASSERT_EQ(::chown((directory.path() / "ca").c_str(), owner, static_cast<gid_t>(-1)), 0);
+  ASSERT_EQ(run({"ca", "init", "--directory", next, "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(mode_of(next), std::filesystem::perms(0711));
+  EXPECT_EQ(mode_of(next + "/intermediate.key"), std::filesystem::perms(0600));
+  struct stat status {};
+  ASSERT_EQ(::stat((next + "/intermediate.key").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, owner);
+  std::filesystem::permissions(next, std::filesystem::perms(0700));
+  ASSERT_EQ(run({"ca", "init", "--force", "--directory", next, "--config", file.string()}), kExitDone);
+  EXPECT_EQ(mode_of(next), std::filesystem::perms(0700)) << "one that is there stays as it is";
 }
 
 TEST_F(Cli, TheAuthorityNeedsNoRuleFiles) {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { curl } from "./curl.mjs";
-import { changeConfig, freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { changeConfig, freePort, must, run, sleep, withinSeconds } from "./harness.mjs";
 import { samples } from "./samples.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
@@ -12,6 +12,19 @@ async function startWithAdmin(world, operationMs, simFlags = []) {
   const admin = await freePort();
   const { gateway } = await startWithScaleSet(world, operationMs, { listen: { admin: `127.0.0.1:${admin}` } }, simFlags);
   return { gateway, ask: (page, options = {}) => askPage(admin, page, options) };
+}
+
+// In place of the one in `directory`; the root's key stays in `keys`.
+async function makeAuthority(directory, keys, days) {
+  const at = (name) => path.join(directory, name);
+  const scratch = (name) => path.join(keys, name);
+  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  await must("openssl", "req", "-x509", ...made, "-days", String(days), "-subj", "/O=armgate/CN=armgate root CA 00000000", "-addext", "basicConstraints=critical,CA:true",
+             "-keyout", scratch("root.key"), "-out", at("ca.pem"));
+  await must("openssl", "req", "-new", ...made, "-subj", "/O=armgate/CN=armgate intermediate CA 00000000", "-keyout", at("intermediate.key"), "-out", scratch("request"));
+  writeFileSync(scratch("extensions"), "basicConstraints=critical,CA:true,pathlen:0\nnameConstraints=critical,permitted;DNS:management.azure.com\n");
+  await must("openssl", "x509", "-req", "-in", scratch("request"), "-CA", at("ca.pem"), "-CAkey", scratch("root.key"), "-CAcreateserial", "-CAserial", scratch("serial"),
+             "-days", String(days), "-extfile", scratch("extensions"), "-out", at("intermediate.pem"));
 }
 
 function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", operator = "", body = "" } = {}) {
@@ -67,6 +80,21 @@ export const tests = {
     assert.deepEqual(await reload(`{"listen": ${listen}, "mode": "protekt"}`, "reload-refused"), [0, 0, true, true]);
     assert.deepEqual(await reload(`{"listen": ${listen}, "mode": "protect",}`, "reload-refused"), [0, 0, true, true]);
     assert.deepEqual(await reload(config, "reloaded"), [1, 0, false, false]);
+  },
+
+  "an authority that ends soon is told in the log, by the metrics and to whoever asks for the environment": async (world) => {
+    const admin = await freePort();
+    const gateway = await world.configureGateway(await world.startSim(), { listen: { admin: `127.0.0.1:${admin}` } });
+    await makeAuthority(path.dirname(gateway.caFile), world.directory, 20);
+    const { process } = await world.runGateway(gateway);
+    await waitFor("its line in the log", async () => /"event":"authority-ends","text":"[^"]+ca.pem is valid for 19 more days; replace it without a gap/.test(process.log));
+    const expires = samples((await askPage(admin, "/metrics")).text).armgate_authority_expires_timestamp_seconds;
+    assert.ok(Math.abs(expires - Date.now() / 1000 - 20 * 86400) < 300, String(expires));
+    const env = await askService(world, gateway, "env");
+    assert.deepEqual([env.code, /is valid for 19 more days/.test(env.stderr)], [0, true], env.stderr.toString());
+    const fresh = await world.configureGateway({ port: 1, caFile: gateway.caFile });
+    const quiet = await world.runGateway(fresh);
+    assert.doesNotMatch(quiet.process.log + (await askService(world, fresh, "env")).stderr, /more days/);
   },
 
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {

@@ -6,7 +6,7 @@ import net from "node:net";
 import path from "node:path";
 import { az, LOGIN_HOST, signIn, startLogin } from "./az.mjs";
 import { curl, curlJson, sending } from "./curl.mjs";
-import { ARM_HOST, freePort, run, sleep } from "./harness.mjs";
+import { ARM_HOST, freePort, run, sleep, withinSeconds } from "./harness.mjs";
 import { passwordFile, plain, startOddProxy, startSquid, startTinyproxy } from "./parents.mjs";
 import { client, GROUP, SCALE_SET, tagsOf } from "./tools.mjs";
 
@@ -260,5 +260,34 @@ export const tests = {
     assert.equal(answer.status, 502);
     assert.match(errorOf(answer).message, /opens no tunnel to 127\.0\.0\.1:\d+ \(403/);
     assert.match(running.process.log, /the proxy behind armgate is armgate itself/);
+  },
+
+  "armgate that DNS leads back to itself answers 508 at once, and its configuration may not say so": async (world) => {
+    const tls = await freePort();
+    const relay = net.createServer((end) => {
+      const again = net.connect(tls, "127.0.0.1");
+      for (const [one, other] of [[end, again], [again, end]]) one.on("error", () => other.destroy());
+      end.pipe(again).pipe(end);
+    });
+    await new Promise((resolve) => { relay.listen(0, "127.0.0.1", resolve); });
+    try {
+      const gateway = await world.configureGateway({ port: relay.address().port }, { listen: { tls: `127.0.0.1:${tls}` } });
+      const config = JSON.parse(readFileSync(gateway.configFile, "utf8"));
+      config.hosts[ARM_HOST].ca_file = gateway.caFile;
+      writeFileSync(gateway.configFile, JSON.stringify(config));
+      const running = await world.runGateway(gateway);
+      for (const method of ["GET", "PUT"]) {
+        const answer = await withinSeconds(20, method, curl(world, running, PATH, { args: method === "GET" ? [] : sending(method, { location: "westeurope" }) }));
+        assert.equal(answer.status, 508, `${method}: ${answer.body}`);
+        assert.equal(errorOf(answer).code, "ArmgateLoopDetected");
+      }
+      config.hosts[ARM_HOST].address = `localhost:${tls}`;
+      writeFileSync(gateway.configFile, JSON.stringify(config));
+      const checked = await run(path.join(world.bin, "armgate"), ["check", "--config", gateway.configFile], { env: { HOME: world.directory } });
+      assert.equal(checked.code, 1);
+      assert.match(checked.stderr, /address: is where armgate itself listens/);
+    } finally {
+      relay.close();
+    }
   },
 };

@@ -34,16 +34,15 @@ Refusal refuse_plain_request(std::string_view head) {
   return {405, kForbidden, "this is the proxy port of armgate: set HTTPS_PROXY to it instead of calling it directly"};
 }
 
-// Proxies on the way may have added themselves, behind it or in a field of their own.
+bool is_local_name(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
+
+}  // namespace
+
 bool carries_mark(const arm::Headers& fields, std::string_view mark) {
   return !mark.empty() && std::any_of(fields.begin(), fields.end(), [mark](const arm::Field& field) {
     return equal_ignoring_case(field.name, kMarkField) && field.value.find(mark) != field.value.npos;
   });
 }
-
-bool is_local_name(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
-
-}  // namespace
 
 ConnectDecision decide_connect(std::string_view head, const http::Limits& limits, const ConnectPolicy& policy) {
   ConnectDecision decision;

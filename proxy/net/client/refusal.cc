@@ -20,6 +20,7 @@ std::string_view reason_of(int status) {
     case 502: return "Bad Gateway";
     case 503: return "Service Unavailable";
     case 505: return "HTTP Version Not Supported";
+    case 508: return "Loop Detected";  // RFC 5842 §7.2
     default: return "Bad Request";
   }
 }

@@ -8,6 +8,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/http/body_decoder.h"
 #include "proxy/net/client/body_room.h"
+#include "proxy/net/client/connect_policy.h"
 
 namespace armgate::net {
 namespace {
@@ -16,6 +17,10 @@ constexpr size_t kReceiptsMax = 16;    // answers to pipelined requests; beyond 
 constexpr uint32_t kStepsAtOnce = 64;  // of content, until others run: a client that sends fast is never waited for
 // Until it is looked whether a last answer is acknowledged; each pause after that is twice as long.
 constexpr Duration kFirstLook = std::chrono::milliseconds(5);
+
+constexpr const char* kLedBack =
+    "armgate has sent this request itself, and was led back to itself: let it find the host's own address, by DNS or "
+    "hosts.address";
 
 bool has_content(const http::Framing& framing) {
   return framing.kind == http::Framing::Kind::Chunked || (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
@@ -121,6 +126,10 @@ Task<Session::After> Session::serve_request() {
       setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port, setup_.led_by);
   if (!right) {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice
+    co_return co_await refuse(std::move(refusal), &head->head);
+  }
+  if (carries_mark(head->head.fields, setup_.options.own_mark)) {
+    Refusal refusal{508, "ArmgateLoopDetected", kLedBack};
     co_return co_await refuse(std::move(refusal), &head->head);
   }
   BodyShare share(setup_.bodies);

@@ -40,6 +40,7 @@ using RequestHandler = std::function<Task<Receipt>(Exchange& exchange, ClientLin
 struct SessionOptions {
   http::Limits limits;
   bool one_request_each = false;                              // each answer ends its connection
+  std::string own_mark;                                       // of this process (connect_policy.h); empty: none
   Duration idle_max = std::chrono::minutes(2);                // between requests
   Duration head_max = std::chrono::seconds(10);               // from its first byte to its last
   Duration body_max = std::chrono::seconds(60);               // the whole content, however steadily it drips

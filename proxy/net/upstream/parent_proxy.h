@@ -31,7 +31,7 @@ struct ParentProxy {
   std::string text() const;
 };
 
-// Where a CONNECT carries the mark of the process that sent it (RFC 9110 §7.6.3).
+// Where what is sent carries the mark of the process that sent it (RFC 9110 §7.6.3).
 inline constexpr std::string_view kMarkField = "Via";
 
 // Asks for a tunnel to `authority` ("host:port") over a connection to the proxy, if need be after others have asked

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "proxy/journal/journal_schema.h"
 #include "proxy/journal/sqlite.h"
 #include "tests/proxy/journal/journal_rig.h"
 #include "tests/support/small_files.h"
@@ -59,7 +60,18 @@ TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
       ASSERT_TRUE(file.add(a_write(1)).ok());
     }
     ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run(back).ok());
-    EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
+    {
+      auto reader = JournalFile::open_to_read(path_);
+      ASSERT_TRUE(reader.ok()) << reader.error().context;
+      const auto shown = reader->newest(2);
+      ASSERT_TRUE(shown.ok()) << shown.error().context;
+      ASSERT_EQ(shown->size(), 1u);
+      EXPECT_TRUE(shown->at(0).named.is_zero());
+      const auto state = reader->state_of("/subscriptions/s/resourcegroups/g");
+      EXPECT_TRUE(state.ok() && !state->has_value());
+      EXPECT_LT(*Database::open(path_, Database::Access::Read)->number("PRAGMA user_version"), kSchemaVersion)
+          << "who only reads changes nothing";
+    }
     JournalFile file = open();
     const auto former = file.previous_process(kRecent, kNow);
     ASSERT_EQ(former->open.size(), 1u);

@@ -112,6 +112,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   counted.state.mode = rules::Mode::Observe;
   counted.state.draining = true;
   counted.state.reload_good = false;
+  counted.state.authority_until = WallTime(std::chrono::seconds(5000));
   counted.state.locks = {.keys = 4, .waiting = 2};
   counted.state.connections_max = 42;
   counted.state.request_body_bytes = 70'000;
@@ -125,6 +126,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   EXPECT_THAT(text, HasSubstr("mode=\"observe\""));
   EXPECT_THAT(text, HasSubstr("\narmgate_ready 0\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_reload_good 0\n"));
+  EXPECT_THAT(text, HasSubstr("\narmgate_authority_expires_timestamp_seconds 5000\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_locked_resources 4\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_waiting_writes 2\n"));
   EXPECT_THAT(text, HasSubstr("\narmgate_connections_max 42\n"));

@@ -13,6 +13,11 @@
 namespace armgate::policy {
 namespace {
 
+TEST(ErrorStatus, TellsWhetherAWriteMayHaveTakenEffect) {
+  for (const int status : {408, 500, 502, 503, 504}) EXPECT_TRUE(may_have_had_effect(status)) << status;
+  for (const int status : {200, 400, 404, 409, 412, 429, 501, 508}) EXPECT_FALSE(may_have_had_effect(status)) << status;
+}
+
 // Every status and code of every entry that is not final, with a message that the entry asks for.
 TEST(ErrorTable, EveryShippedRowMatchesWhatItNames) {
   size_t tried = 0;

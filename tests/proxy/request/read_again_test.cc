@@ -18,9 +18,9 @@ TEST(SeenStates, OnlyAnAnswerAboutTheResourceSaysSomethingAboutIt) {
     bool absent;
     bool refused_for_now;
   } rows[] = {
-      {200, true, false, false}, {404, false, true, false},  {401, false, false, false}, {403, false, false, false},
-      {408, false, false, true}, {429, false, false, true},  {500, false, false, true},  {501, false, false, false},
-      {503, false, false, true}, {204, false, false, false}, {410, false, false, false},
+      {200, true, false, false},  {404, false, true, false}, {401, false, false, false}, {403, false, false, false},
+      {408, false, false, true},  {429, false, false, true}, {500, false, false, true},  {501, false, false, false},
+      {508, false, false, false}, {503, false, false, true}, {204, false, false, false}, {410, false, false, false},
   };
   for (const auto& row : rows) {
     SeenState state;

@@ -107,6 +107,17 @@ TEST_F(SessionTest, EmptyLinesBeforeARequestCountAsPartOfItsHead) {
   EXPECT_THAT(ask(empty_lines(1002), "}}"), StartsWith("HTTP/1.1 400"));
 }
 
+TEST_F(SessionTest, WhatThisProcessSentItselfIsRefusedUnreadAndWhatAnotherArmgateSentIsNot) {
+  options_.own_mark = "armgate-1";
+  EXPECT_THAT(ask(get("/a", "Via: 1.1 armgate-2\r\n"), "hello"), StartsWith("HTTP/1.1 200"));
+  const std::string refused =
+      ask("PUT /b HTTP/1.1\r\n" + std::string(kHost) + "Via: 1.1 armgate-2\r\nVia: 1.1 armgate-1\r\nContent-Length: 5\r\n\r\n",
+          "}}");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 508 Loop Detected\r\n"));
+  EXPECT_THAT(refused, HasSubstr("\"ArmgateLoopDetected\""));
+  EXPECT_EQ(seen_.size(), 1u);
+}
+
 TEST_F(SessionTest, ReadsBodiesOfBothFramings) {
   ask("PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 3\r\n\r\nabc", "hello");
   ask("PUT /b HTTP/1.1\r\n" + std::string(kHost) +

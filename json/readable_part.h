@@ -1,7 +1,7 @@
 // readable_part.h – what a JSON text says before the place where it is no JSON any more.
 //
 // Why: a file that somebody has just spoilt is still the only one that says where the service can be asked that runs with what
-// stood in it before. Whoever wants the whole text reads it with a parser, which refuses it.
+// stood in it before. A parser, which the whole text is for, refuses it.
 #pragma once
 
 #include <optional>

@@ -73,10 +73,9 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   if (bases.possible.empty()) {
     BaseState state;
     state.etag = write.body_etag;
-    const auto& entries = history.entries();
-    const auto entry = std::find_if(entries.rbegin(), entries.rend(), is_named);
+    const auto entry = std::find_if(history.entries().rbegin(), history.entries().rend(), is_named);
     const Observation none;
-    if (entry != entries.rend()) state = state_of({&none, &*entry}, write, born);
+    if (entry != history.entries().rend()) state = state_of({&none, &*entry}, write, born);
     bases.possible.push_back(std::move(state));
   }
   return bases;

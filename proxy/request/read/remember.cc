@@ -181,13 +181,12 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   shown.asked = shown.at.order;
   shown.write_key = own.write_key;
   policy::SharedBody body;
-  const bool has_body = !answer.body.empty() && !own.is_of_before;
-  if (has_body) body = last_read(parts, plan, answer.head);
+  if (!answer.body.empty()) body = last_read(parts, plan, answer.head);
   if (body && body->bytes != answer.body) body.reset();
   const std::string& target = exchange.request.head.target;
-  if (has_body && !body) body = keep_at(target, keep_body(answer.head, answer.body));
-  if (!own.is_of_before) shown.etag = std::string(arm::etag_in_head(answer.head.fields));
-  if (shown.etag.empty() && !own.is_of_before) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
+  if (!answer.body.empty() && !body) body = keep_at(target, keep_body(answer.head, answer.body));
+  shown.etag = std::string(arm::etag_in_head(answer.head.fields));
+  if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
   if (!body && own.stand_in) body = keep_at(target, own.stand_in);
   if (!body && shown.etag.empty()) return {};
   if (body && body->bytes.size() <= keep_max) shown.rendering.body = std::move(body);

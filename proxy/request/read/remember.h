@@ -41,7 +41,6 @@ struct OwnAnswer {
   const std::optional<std::string>& body_etag;   // see Outcome
   Hash128 write_key{};                           // see write_key_of()
   std::shared_ptr<policy::KeptBody> stand_in{};  // what its client takes it to show, if it has no body; null: not known
-  bool is_of_before = false;                     // it shows the state of before the write: its ETag and body say nothing
 };
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own);

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "arm/body/content.h"
 #include "arm/body/patch.h"
-#include "proxy/request/content_coding.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/write/repeat.h"
 
@@ -66,19 +64,6 @@ std::shared_ptr<policy::KeptBody> asked_state(const Write& write) {
   return state ? policy::kept_body(*std::move(state), true) : nullptr;
 }
 
-// Some providers answer 200 with the state of before the write. Its client goes on from what it has sent.
-bool shows_state_of_before(const Write& write, const Outcome& outcome) {
-  const auto& bases = write.bases.possible;
-  const arm::Response& answer = outcome.answer;
-  if (write.plan.operation != arm::OperationKind::Put || bases.size() != 1 || answer.body.empty()) return false;
-  const policy::BaseState& base = bases.front();
-  const std::string etag = etag_of(outcome, answer.head);
-  const bool is_base = etag.empty() ? base.body && base.body->bytes == answer.body : etag == base.etag;
-  if (!is_base || base.absent) return false;
-  const auto plain = plain_content(answer.head, answer.body, write.parts.shared.options.write_answer_bytes_max);
-  return plain && !arm::satisfies(plain->text(), write.exchange.request.body, *body_facts(write.plan));
-}
-
 }  // namespace
 
 Showing remember_answer(const Write& write, const Outcome& outcome) {
@@ -102,11 +87,9 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
-  const bool is_of_before = shows_state_of_before(write, outcome);
-  const bool needs_stand_in = is_of_before || outcome.answer.body.empty();
   return remember_own_answer(
       write.parts, write.client, write.exchange, write.plan,
-      {outcome.answer, outcome.body_etag, write_key_of(write), needs_stand_in ? asked_state(write) : nullptr, is_of_before});
+      {outcome.answer, outcome.body_etag, write_key_of(write), outcome.answer.body.empty() ? asked_state(write) : nullptr});
 }
 
 void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<const arm::Response> answer) {

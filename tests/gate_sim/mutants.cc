@@ -20,7 +20,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::UnchangedVouches, "unchanged-vouches", "many-counters", {"none"}, 100},
       {Mutant::OwnReadsForgotten, "own-reads-forgotten", "create-delete", {"late-unguarded", "leaving-clients"}, 1000},
       {Mutant::LostIsOver, "lost-is-over", "tags-beside", {"late-unguarded", "no-etags", "leaving-clients"}, 500},
-      {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", {"lossy"}, 2000},
+      {Mutant::ForeignStateClaimed, "foreign-state-claimed", "late-counters", {"lossy"}, 500},
       {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", {"lossy"}, 500},
       {Mutant::PostSentAgain, "post-sent-again", "restarts", {"lossy"}, 100},
       {Mutant::LockReleasedAtAnswer, "lock-released-at-answer", "", {}, 100},

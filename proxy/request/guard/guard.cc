@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "arm/etag.h"
 #include "base/mutant.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/own_effect.h"
@@ -21,24 +20,12 @@ bool child_written_since(const Write& write, uint64_t order) {
   return write.ask([&](const policy::History& h) { return h.child_written_since(order); });
 }
 
-// Whether a write was accepted since that gave the resource another ETag: ARM would refuse this one, if the type heeds
-// If-Match at all, and only in what is there can the write be reconciled.
-bool is_superseded(const Write& write, const policy::BaseState& base) {
-  return write.ask([&](const policy::History& history) {
-    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
-      const bool is_newer = e.cause == policy::Cause::Written && e.certain && e.number > base.entry;
-      return is_newer && !e.etag.empty() && !arm::is_same_etag(e.etag, base.etag);
-    });
-  });
-}
-
 // Whether ARM's own comparison is all it takes: one state, and an ETag that tells everything.
 bool etag_decides(const Write& write) {
   if (!write.etag_tells_all() || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
   const policy::BaseState& base = write.bases.possible.front();
   const bool is_gone = base.gone || base.lies_before(last_absence(write));
-  const bool is_known_to_fit = !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
-  return is_known_to_fit && !is_superseded(write, base);
+  return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
 }
 
 // Of whatever is known to be there.

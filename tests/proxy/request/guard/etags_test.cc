@@ -1,5 +1,6 @@
 // ETags of families that give them in other ways than Compute and Network: in the header alone, among the properties, and in a body
 // that the service itself judges.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/stage_rig.h"
@@ -36,6 +37,20 @@ TEST(Etags, WhoWasShownNothingGetsAPIManagementsOwnRefusal) {
   EXPECT_EQ(answer.head.status, 412);
   EXPECT_EQ(answer.body, refusal);
   EXPECT_TRUE(rig.script_is_done());
+}
+
+// One ETag, quoted in the header and bare in the body, where its client keeps it.
+TEST(Etags, MayBeSpeltInAnotherWayInTheBodyThanInTheHeader) {
+  for (const char* in_body : {"7", "W/\\\"7\\\""}) {
+    StageRig rig;
+    const std::string state = fmt::format(R"({{"etag":"{}","sku":{{"capacity":1}}}})", in_body);
+    rig.arm(get(kScaleSet), 200, etag("\"7\""), state);
+    rig.arm(put(kScaleSet), 200, etag("\"8\""), "{}");
+    rig.ask("one", get(kScaleSet));
+    const auto answer = rig.ask("one", put(kScaleSet), fmt::format(R"({{"etag":"{}","sku":{{"capacity":5}}}})", in_body));
+    EXPECT_EQ(answer.head.status, 200) << in_body;
+    EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"7\"") << "as ARM names it";
+  }
 }
 
 // Whether the ETag of a job moves with its inputs is not known: what is there is compared as well.
